@@ -62,13 +62,12 @@ class Judged:
     tree: Hierarchy  # of the shown objects
     shown: Ints
     options: dict[str, Any]  # linkage, metric and noise
-    replicas: tuple[int, ...] | None
     golden: dict[str, Any]
 
     @property
     def compared(self) -> Compared:
         """What was compared, and how."""
-        return Compared(self.objects, self.sigma, **self.options)
+        return Compared(self.objects, self.sigma, shown=self.shown, **self.options)
 
     def of_records(self, key: str) -> list[Any]:
         """Values of one field of all records."""
@@ -82,7 +81,10 @@ def judged(name: str) -> Judged:
     chosen = CHOICES[name]
     made = systems.SYSTEMS[chosen.system]()
     ensemble = ensemble_of(made.double() if chosen.double else made)
-    ensemble = replace(ensemble, independent=name.startswith("1bnr"))
+    runs = None
+    if chosen.replicas is not None:
+        runs = np.repeat(np.arange(len(chosen.replicas)), chosen.replicas)
+    ensemble = replace(ensemble, independent=name.startswith("1bnr"), runs=runs)
     compared = getattr(objects, chosen.objects)(ensemble)
     within = pairs.within(compared, 10.0, min_bonds=4) if chosen.near else pairs.all(compared)
     with warnings.catch_warnings():
@@ -103,4 +105,4 @@ def judged(name: str) -> Judged:
     tree = link(sigma, linkage=chosen.linkage).restrict(shown)
     options = {"linkage": chosen.linkage, "metric": chosen.metric, "noise": noise}
     golden = load_science(f"confidence-{name}")
-    return Judged(compared, sigma, tree, shown, options, chosen.replicas, golden)
+    return Judged(compared, sigma, tree, shown, options, golden)

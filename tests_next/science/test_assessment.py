@@ -23,9 +23,15 @@ from timme_next.hierarchy.linking import link
 
 
 def assessed(
-    array: Floats, *, radius: float | None = None, gaps: bool = False, **options: Any
+    array: Floats,
+    *,
+    radius: float | None = None,
+    gaps: bool = False,
+    replicas: list[int] | None = None,
+    **options: Any,
 ) -> Confidence:
-    made = objects.points(Ensemble.from_array(array, gaps=gaps))
+    runs = None if replicas is None else np.repeat(np.arange(len(replicas)), replicas)
+    made = objects.points(replace(Ensemble.from_array(array, gaps=gaps), runs=runs))
     sigma = measure(made, pairs.all(made) if radius is None else pairs.within(made, radius))
     return assess(made, sigma, link(sigma), **options)
 
@@ -37,7 +43,7 @@ def of_family(made: Family) -> Confidence:
 @pytest.mark.parametrize("name", ["adk-ca", "open-replicas", "hinged", "sphere-tracks"])
 def test_clusters_without_a_plateau_are_those_of_golden_systems(name: str) -> None:
     case = judged(name)
-    found = assess(case.objects, case.sigma, case.tree, replicas=case.replicas, **case.options)
+    found = assess(case.objects, case.sigma, case.tree, **case.options)
     tops = condense(case.tree)
     for place, record in enumerate(found.records):
         if record.size == tops.sizes[place] and record.parent >= 0:

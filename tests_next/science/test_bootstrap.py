@@ -27,12 +27,12 @@ def matched(name: str) -> tuple[Draws, Matches, Matches]:
     case = judged(name)
     n_effective = np.inf if name.startswith("1bnr") else case.golden["sampling.n_effective"]
     n_snapshots = case.objects.ensemble.n_snapshots
-    draws = draw(n_snapshots, n_effective, replicas=case.replicas)
+    draws = draw(n_snapshots, n_effective, replicas=case.objects.ensemble.replicas)
     compared = case.compared
     sums = bootstrap.sum_what_matters(compared, draws)
     masks = condense(case.tree).masks()
     rows = draws.times, shorten(draws)[1]
-    grown = [bootstrap.hierarchies(compared, sums, row, shown=case.shown) for row in rows]
+    grown = [bootstrap.hierarchies(compared, sums, row) for row in rows]
     return draws, match(masks, grown[0]), match(masks, grown[1])
 
 

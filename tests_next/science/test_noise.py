@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -93,7 +95,8 @@ def test_errors_are_estimated_beside_diffusion(kind: str) -> None:
 def test_steps_between_runs_are_no_steps() -> None:
     error = np.array([0.3, 0.3])
     array = np.concatenate([diffusing(100, 0.1, error, 1), 50 + diffusing(100, 0.1, error, 2)])
-    found = estimate_errors(Ensemble.from_array(array), replicas=[100, 100])
+    ensemble = replace(Ensemble.from_array(array), runs=np.repeat([0, 1], 100))
+    found = estimate_errors(ensemble)
     assert np.sqrt((found**2).mean()) == pytest.approx(0.3, rel=0.05)
 
 

@@ -21,7 +21,6 @@ def test_samples_of_golden_systems_are_as_many(name: str) -> None:
     found = count_independent(
         case.objects,
         case.sigma,
-        replicas=case.replicas,
         metric=case.options["metric"],
         noise=case.options["noise"],
     )
@@ -35,9 +34,9 @@ def test_samples_of_golden_systems_are_as_many(name: str) -> None:
     assert found.independent == case.golden["sampling.independent"]
 
 
-def sampled(array: Floats, **options: object) -> Sampling:
+def sampled(array: Floats) -> Sampling:
     made = objects.points(Ensemble.from_array(array))
-    return count_independent(made, measure(made, pairs.all(made)), **options)  # type: ignore[arg-type]
+    return count_independent(made, measure(made, pairs.all(made)))
 
 
 def swinging(n_snapshots: int, time: float, seed: int = 0) -> Floats:
@@ -76,12 +75,6 @@ def test_models_are_independent() -> None:
 @pytest.mark.parametrize("array", [swinging(2, 1.0), np.tile(swinging(1, 1.0), (9, 1, 1))])
 def test_two_snapshots_or_none_that_move_have_no_number(array: Floats) -> None:
     assert np.isnan(sampled(array).n_effective)
-
-
-@pytest.mark.parametrize("replicas", [[10, 10], [0, 30], [31]])
-def test_replicas_that_do_not_add_up_are_refused(replicas: list[int]) -> None:
-    with pytest.raises(ValueError, match="replicas must have 30 snapshots together"):
-        sampled(swinging(30, 1.0), replicas=replicas)
 
 
 def test_distances_are_those_of_each_snapshot() -> None:

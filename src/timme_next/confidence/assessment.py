@@ -14,13 +14,8 @@ from timme_next.confidence import bootstrap
 from timme_next.confidence.bootstrap import Convergence, Matches
 from timme_next.confidence.chance import Chance, compare_with_chance
 from timme_next.confidence.levels import Silhouettes, silhouettes
-from timme_next.confidence.sampling import (
-    Compared,
-    Noise,
-    Sampling,
-    check_replicas,
-    count_independent,
-)
+from timme_next.confidence.noise import Noise
+from timme_next.confidence.sampling import Compared, Sampling, count_independent
 from timme_next.confidence.separation import (
     Separation,
     ShownSigma,
@@ -101,7 +96,6 @@ def assess(  # noqa: PLR0913, what was compared, and how
     hierarchy: Hierarchy,
     *,
     shown: Ints | None = None,
-    replicas: Sequence[int] | None = None,
     min_size: int = MIN_SIZE,
     n_draws: int = bootstrap.N_DRAWS,
     chance: bool = False,
@@ -123,8 +117,6 @@ def assess(  # noqa: PLR0913, what was compared, and how
         What they were linked to, or that as the shown objects see it.
     shown : array_like of int, optional
         Objects in which clusters are counted; all by default.
-    replicas : sequence of int, optional
-        Snapshots of each independent run, in their order; by default, those of the ensemble.
     min_size : int, optional
         Shown objects that a cluster needs.
     n_draws : int, optional
@@ -163,50 +155,22 @@ def assess(  # noqa: PLR0913, what was compared, and how
     seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
     own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
     tree = condensed.condense(own, min_size=min_size)
-    runs = check_replicas(objects.ensemble, replicas)
-    if replicas is not None:
-        numbered = np.repeat(np.arange(len(runs)), runs)
-        objects = replace(objects, ensemble=replace(objects.ensemble, runs=numbered))
-    compared = Compared(objects, sigma, linkage, metric, noise, run)
-    sampling = count_independent(
-        objects, sigma, replicas=runs, metric=metric, noise=noise, seed=seed
+    compared = Compared(
+        objects, sigma, linkage, metric, noise, shown=None if shown is None else seen, run=run
     )
+    sampling = count_independent(objects, sigma, metric=metric, noise=noise, seed=seed)
     known = measure_shown(compared, seen, seed=seed)
     levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
     groups = condensed.lineages(own, min_size=min_size, ends=_ends(own, known))
-    records = _records(groups, tree)
-    level = None
+    found = Confidence(sampling, tree, _records(groups, tree), levels)
     if chance and objects.ensemble.n_counting >= 3:
-        level = compare_with_chance(compared, groups=groups, shown=seen, large=min_size, seed=seed)
-        overlaps = level.overlaps.tolist()
-        records = tuple(replace(r, chance=o) for r, o in zip(records, overlaps, strict=True))
+        level = compare_with_chance(compared, groups=groups, large=min_size, seed=seed)
+        overlaps = zip(found.records, level.overlaps.tolist(), strict=True)
+        records = tuple(replace(record, chance=overlap) for record, overlap in overlaps)
+        found = replace(found, records=records, chance=level)
     if np.isnan(sampling.n_effective) or not groups:
-        return Confidence(sampling, tree, records, levels, chance=level)
-    n_effective = np.inf if sampling.independent else sampling.n_effective
-    n_snapshots = objects.ensemble.n_snapshots
-    draws = bootstrap.draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
-    sums = bootstrap.sum_what_matters(compared, draws)
-    masks = np.array([np.isin(np.arange(len(seen)), record.sites) for record in records])
-
-    def match_all(times: Ints) -> Matches:
-        few = None if shown is None else seen
-        return bootstrap.match(masks, bootstrap.hierarchies(compared, sums, times, shown=few))
-
-    fractions, shorter = bootstrap.shorten(draws)
-    matches, overlaps = match_all(draws.times), match_all(shorter).overlaps
-
-    def resample_shown(pairs: Ints) -> Floats:
-        crossing = compared.sum_parts(np.sort(seen[pairs], axis=1), draws.parts)
-        return bootstrap.resample(crossing, draws.times, noise)
-
-    reach = draws.reach(sampling.n_effective)
-    records = _judge(records, matches, reach, known, resample_shown)
-    trusted = [place for place, each in enumerate(records) if each.sure == "well supported"]
-    rng = np.random.default_rng(seed)
-    some = np.sort(rng.choice(len(sigma.pairs), min(_SAMPLE, len(sigma.pairs)), replace=False))
-    sample = compared.sum_parts(sigma.pairs[some], draws.parts)
-    told = bootstrap.converge(fractions, shorter, overlaps[:, trusted], sample, noise)
-    return Confidence(sampling, tree, records, levels, told, level)
+        return found
+    return _resample(found, compared, known, n_draws=n_draws, seed=seed)
 
 
 def levels_of_matrix(
@@ -235,8 +199,41 @@ def _records(groups: Sequence[Lineage], tree: CondensedTree) -> tuple[ClusterRec
     )
 
 
+def _resample(
+    found: Confidence, compared: Compared, known: ShownSigma, *, n_draws: int, seed: int
+) -> Confidence:
+    """Add what follows from resampled and shorter trajectories."""
+    sampling, shown = found.sampling, compared.shown
+    n_effective = np.inf if sampling.independent else sampling.n_effective
+    n_snapshots, runs = compared.objects.ensemble.n_snapshots, sampling.replicas
+    draws = bootstrap.draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
+    sums = bootstrap.sum_what_matters(compared, draws)
+    every = np.arange(found.tree.hierarchy.n_sites)
+    masks = np.array([np.isin(every, record.sites) for record in found.records])
+    fractions, shorter = bootstrap.shorten(draws)
+    matches, others = (
+        bootstrap.match(masks, bootstrap.hierarchies(compared, sums, times))
+        for times in (draws.times, shorter)
+    )
+
+    def resample_shown(pairs: Ints) -> Floats:
+        index = pairs if shown is None else np.sort(shown[pairs], axis=1)
+        crossing = compared.sum_parts(index, draws.parts)
+        return bootstrap.resample(crossing, draws.times, compared.noise)
+
+    reach = draws.reach(sampling.n_effective)
+    found = replace(found, records=_judge(found, matches, reach, known, resample_shown))
+    trusted = [place for place, each in enumerate(found.records) if each.sure == "well supported"]
+    pairs, rng = compared.sigma.pairs, np.random.default_rng(seed)
+    some = np.sort(rng.choice(len(pairs), min(_SAMPLE, len(pairs)), replace=False))
+    sample = compared.sum_parts(pairs[some], draws.parts)
+    overlaps = others.overlaps[:, trusted]
+    convergence = bootstrap.converge(fractions, shorter, overlaps, sample, compared.noise)
+    return replace(found, convergence=convergence)
+
+
 def _judge(
-    records: Sequence[ClusterRecord],
+    found: Confidence,
     matches: Matches,
     reach: float,
     known: ShownSigma,
@@ -246,27 +243,23 @@ def _judge(
 
     The lowest splits come first: a side that consists of separate bodies is as stiff as these are.
     """
-    found, masks = list(records), matches.masks
-    bodies = np.arange(len(found))[:, None] * masks - ~masks
-    for cluster in range(len(found) - 1, -1, -1):
-        record, overlaps = found[cluster], matches.overlaps[:, cluster]
-        above, whole = record.parent, record.parent < 0
-        siblings = [k for k, other in enumerate(found) if other.parent == above and k != cluster]
-        siblings = [] if whole else siblings
-        side, other = masks[cluster], np.asarray(masks[siblings].any(axis=0))
-        own = bodies[[cluster, *siblings]].max(axis=0)
-        if whole:
-            other = ~side
-            own = np.where(other, len(found), own)
+    records, masks = list(found.records), matches.masks
+    bodies = np.arange(len(records))[:, None] * masks - ~masks
+    for cluster in range(len(records) - 1, -1, -1):
+        record, overlaps = records[cluster], matches.overlaps[:, cluster]
+        siblings, whole = found.tree.siblings(cluster), record.parent < 0
+        side, own = masks[cluster], bodies[[cluster, *siblings]].max(axis=0)
+        other = ~side if whole else np.asarray(masks[siblings].any(axis=0))
+        own = np.where(other, len(records), own) if whole else own
         low = bootstrap.interval(record.low, matches.births[:, cluster], overlaps, reach)
         high = bootstrap.interval(record.high, matches.deaths[:, cluster], overlaps, reach)
-        support = np.nan if whole and record.plateau < condensed.PLATEAU else float(overlaps.mean())
-        record = replace(record, support=support, intervals=(low, high))
+        support = np.nan if whole and record.plateau < condensed.PLATEAU else overlaps.mean()
+        record = replace(record, support=float(support), intervals=(low, high))
         if other.any():
             options: dict[str, Any] = {"bodies": own, "whole": whole, "seed": cluster}
             each = separate((side, other), known, resample=resample, **options)
             record = replace(record, separation=each)
         if not whole and record.sure == "well supported":
-            bodies[above] = np.where(side | other, own, -1)
-        found[cluster] = record
-    return tuple(found)
+            bodies[record.parent] = np.where(side | other, own, -1)
+        records[cluster] = record
+    return tuple(records)

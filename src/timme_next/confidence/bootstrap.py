@@ -8,7 +8,7 @@ follows from sums over parts, and clusters are searched in it by their overlap.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
@@ -16,10 +16,10 @@ import numpy as np
 from scipy import special
 
 from timme_next._arrays import Bools, Floats, Ints, frozen
-from timme_next.confidence.sampling import Compared, Noise
+from timme_next.confidence.noise import Noise
+from timme_next.confidence.sampling import Compared
 from timme_next.engine.workers import Threads
 from timme_next.fluctuations import Fluctuations
-from timme_next.hierarchy.linking import Linkage, link
 from timme_next.hierarchy.tree import Hierarchy, grow, spanning_forest
 from timme_next.parts import PartSums
 from timme_next.series import count_drawn, draw_runs
@@ -150,24 +150,16 @@ def resample(sums: PartSums, times: Ints, noise: Noise | None = None) -> Floats:
     return np.asarray(np.maximum(squares - noise(sums.pairs)[:, None] * share, 0.0))
 
 
-def hierarchies(
-    compared: Compared, sums: PartSums, times: Ints, *, shown: Ints | None = None
-) -> Iterator[Hierarchy]:
+def hierarchies(compared: Compared, sums: PartSums, times: Ints) -> Iterator[Hierarchy]:
     """Yield the hierarchy of each row of counts, as the shown objects see it."""
-    n_objects, pairs = sums.n_objects, sums.pairs
-    empty = Fluctuations(n_objects, pairs, np.empty(0), np.zeros(len(pairs), np.int64))
-    grow_one = partial(_grow_one, empty, compared.linkage)
-    threads = Threads(compared.run.engine.threads_here)
+    pairs, threads = sums.pairs, Threads(compared.run.engine.threads_here)
+
+    def grow_one(common: Ints, sigma: Floats) -> Hierarchy:
+        return compared.link(Fluctuations(sums.n_objects, pairs, sigma, common))
+
     for some in np.array_split(times, -(-len(times) * len(pairs) // _AT_A_TIME) or 1):
         sigma = np.sqrt(resample(sums, some, compared.noise))
-        yield from threads.map(grow_one, shown, [*sigma.T])
-
-
-def _grow_one(
-    pairs: Fluctuations, linkage: Linkage, shown: Ints | None, sigma: Floats
-) -> Hierarchy:
-    tree = link(replace(pairs, sigma=sigma), linkage=linkage)
-    return tree if shown is None else tree.restrict(shown)
+        yield from threads.map(grow_one, np.zeros(len(pairs), np.int64), [*sigma.T])
 
 
 def match(masks: Bools, trees: Iterable[Hierarchy]) -> Matches:

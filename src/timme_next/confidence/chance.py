@@ -13,18 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from timme_next._arrays import Floats, Ints, frozen
-from timme_next.confidence.noise import take_off
 from timme_next.confidence.sampling import Compared
-from timme_next.engine.checkpoint import Run
-from timme_next.engine.metrics import known_metric
 from timme_next.ensemble import Ensemble
 from timme_next.ensemble.frames import ArraySource, Frames
 from timme_next.ensemble.unwrapping import molecules_of
-from timme_next.fluctuations import measure_listed
 from timme_next.hierarchy.condensed import Lineage
 from timme_next.hierarchy.curves import LARGE, count_clusters
-from timme_next.hierarchy.linking import link
-from timme_next.hierarchy.tree import Hierarchy
 from timme_next.objects import points
 
 N_DRAWS, _N_CUTOFFS = 20, 200
@@ -53,7 +47,6 @@ def compare_with_chance(
     cutoffs: Floats | None = None,
     *,
     groups: Sequence[Lineage] = (),
-    shown: Ints | None = None,
     large: int = LARGE,
     n_draws: int = N_DRAWS,
     seed: int = 0,
@@ -68,8 +61,6 @@ def compare_with_chance(
         Where clusters are counted; evenly between 0 and the largest σ by default.
     groups : sequence of Lineage, optional
         Groups whose overlap with clusters of walkers is measured.
-    shown : ndarray of int, optional
-        Particles in which clusters are counted; all by default.
     large : int, optional
         The R of P(r ≥ R).
     n_draws, seed : int, optional
@@ -80,21 +71,15 @@ def compare_with_chance(
     Chance
         Of all draws.
     """
-    objects, pairs, rng = compared.objects, compared.sigma.pairs, np.random.default_rng(seed)
+    objects, rng = compared.objects, np.random.default_rng(seed)
     if not objects.are_points:
         raise ValueError(
             f"independent walkers need particles, got {objects.kind}: compare points, or the "
             "centres of groups"
         )
-    ensemble, trees = objects.centres(), list[Hierarchy]()
-    metric = known_metric(compared.metric, ensemble)
-    for _ in range(n_draws):
-        made = points(walkers(ensemble, seed=rng))
-        run = Run(compared.run.engine)
-        found = measure_listed(made, pairs, 2, metric, run)
-        found = found if compared.noise is None else take_off(found, compared.noise)[0]
-        tree = link(found, linkage=compared.linkage)
-        trees.append(tree if shown is None else tree.restrict(shown))
+    ensemble, pairs = objects.centres(), compared.sigma.pairs
+    drawn = (points(walkers(ensemble, seed=rng)) for _ in range(n_draws))
+    trees = [compared.link(compared.measure(made, pairs)) for made in drawn]
     top = max(float(tree.heights.max(initial=0.0)) for tree in trees)
     grid = np.linspace(0.0, top, _N_CUTOFFS) if cutoffs is None else np.asarray(cutoffs)
     counted = [count_clusters(tree, large=large, sizes=(), cutoffs=grid) for tree in trees]

@@ -13,15 +13,17 @@ mean of the measured squares less S_k. Of n snapshots, the variance about their 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from timme_next._arrays import Floats, Ints, frozen
-from timme_next.confidence.sampling import Noise, check_replicas
 from timme_next.ensemble import Boxes, Ensemble
 from timme_next.fluctuations import Fluctuations
+
+Noise = Callable[[Ints], Floats]
+"""Variance (pairs,) that errors of positions add to the distances of pairs (pairs, 2)."""
 
 _AT_A_TIME = 4_000_000  # numbers
 _FAR = 12.0  # times the largest error, from where on two terms of a series are enough
@@ -55,7 +57,7 @@ def take_off(sigma: Fluctuations, noise: Noise) -> tuple[Fluctuations, int]:
     return replace(sigma, sigma=frozen(left)), n_clipped
 
 
-def estimate_errors(ensemble: Ensemble, *, replicas: Sequence[int] | None = None) -> Floats:
+def estimate_errors(ensemble: Ensemble) -> Floats:
     """Return the standard error (sites, dimensions) of positions of each site and axis.
 
     An error that makes a step longer makes the next one shorter: with the covariance c of a step
@@ -64,7 +66,7 @@ def estimate_errors(ensemble: Ensemble, *, replicas: Sequence[int] | None = None
     root mean square of the others.
     """
     steps = np.diff(np.asarray(ensemble.unwrapped().coordinates(), np.float64), axis=0)
-    steps[np.cumsum(check_replicas(ensemble, replicas))[:-1] - 1] = np.nan  # between runs
+    steps[np.cumsum(ensemble.replicas)[:-1] - 1] = np.nan  # between runs
     n_steps = np.count_nonzero(~np.isnan(steps), axis=0)
     enough = n_steps >= LEAST_SNAPSHOTS - 1
     off = steps - np.nansum(steps, axis=0) / np.maximum(n_steps, 1)

@@ -6,23 +6,22 @@ Squares of deviations forget sooner than distances do: they give 12 samples wher
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from timme_next._arrays import Bools, Floats, Ints
 from timme_next._text import Described
+from timme_next.confidence.noise import Noise, take_off
 from timme_next.engine.checkpoint import DEFAULT, Run
 from timme_next.engine.metrics import Metric, known_metric, measure_distances
 from timme_next.ensemble import Boxes, Ensemble
-from timme_next.fluctuations import Fluctuations
-from timme_next.hierarchy.linking import Linkage
+from timme_next.fluctuations import Fluctuations, measure_listed
+from timme_next.hierarchy.linking import Linkage, link
+from timme_next.hierarchy.tree import Hierarchy
 from timme_next.objects import Objects
 from timme_next.parts import PartSums, sum_parts
 from timme_next.series import effective_size
-
-Noise = Callable[[Ints], Floats]
-"""Variance (pairs,) that errors of positions add to the distances of pairs (pairs, 2)."""
 
 _SLOWEST, _MOST_SERIES = 0.1, 300  # of the pairs, those with the largest σ
 _ROUNDING = 1e-12  # of a coordinate in double precision
@@ -38,7 +37,19 @@ class Compared:
     linkage: Linkage = "single"
     metric: Metric | None = None
     noise: Noise | None = None  # that was subtracted from σ
+    shown: Ints | None = None  # objects in which clusters are counted; all by default
     run: Run = DEFAULT
+
+    def measure(self, objects: Objects, pairs: Ints) -> Fluctuations:
+        """Return σ of pairs of these objects, or of others like them."""
+        metric = known_metric(self.metric, objects.ensemble)
+        found = measure_listed(objects, pairs, 2, metric, Run(self.run.engine))
+        return found if self.noise is None else take_off(found, self.noise)[0]
+
+    def link(self, sigma: Fluctuations) -> Hierarchy:
+        """Return the hierarchy of other σ, as the shown objects see it."""
+        tree = link(sigma, linkage=self.linkage)
+        return tree if self.shown is None else tree.restrict(self.shown)
 
     def sum_parts(
         self, pairs: Ints, parts: Sequence[range], keep: Callable[[PartSums], Bools] | None = None
@@ -62,7 +73,6 @@ def count_independent(
     objects: Objects,
     sigma: Fluctuations,
     *,
-    replicas: Sequence[int] | None = None,
     metric: Metric | None = None,
     noise: Noise | None = None,
     seed: int = 0,
@@ -75,8 +85,6 @@ def count_independent(
         What is compared; of objects of several sites, their centres.
     sigma : Fluctuations
         σ of pairs, of which the tenth with the largest σ is the slowest.
-    replicas : sequence of int, optional
-        Snapshots of each independent run, in their order; by default, those of the ensemble.
     metric : str or callable, optional
         As for :func:`timme.measure`.
     noise : callable, optional
@@ -99,34 +107,22 @@ def count_independent(
     True
     """
     ensemble = objects.ensemble
-    runs = check_replicas(ensemble, replicas)
-    n_counting, independent = ensemble.n_counting, ensemble.independent
-    if n_counting < 3 or not _anything_moves(objects, sigma):
-        return Sampling(n_counting, np.nan, runs, independent)
-    if independent:
-        return Sampling(n_counting, float(n_counting), runs, independent)
+    known = Sampling(ensemble.n_counting, np.nan, ensemble.replicas, ensemble.independent)
+    if known.n_snapshots < 3 or not _anything_moves(objects, sigma):
+        return known
+    if known.independent:
+        return replace(known, n_effective=float(known.n_snapshots))
     pairs = slowest_pairs(sigma, n_snapshots=ensemble.n_snapshots, seed=seed)
     series = distances(objects.centres(), pairs, metric=metric)
     found = effective_size(
         series,
-        replicas=runs,
+        replicas=known.replicas,
         weights=ensemble.weights,
         errors=None if noise is None else noise(pairs),
         corrected=True,
     )
     # A series that jumps once seems to forget at once, but copies of a snapshot add nothing.
-    return Sampling(n_counting, min(found, _count_distinct(series)), runs, independent)
-
-
-def check_replicas(ensemble: Ensemble, replicas: Sequence[int] | None) -> tuple[int, ...]:
-    """Return the snapshots of each run, those of the ensemble by default."""
-    runs = ensemble.replicas if replicas is None else tuple(map(int, replicas))
-    if sum(runs) != ensemble.n_snapshots or min(runs) < 1:
-        raise ValueError(
-            f"replicas must have {ensemble.n_snapshots} snapshots together, at least 1 each, got "
-            f"{list(runs)}: give the snapshots of each run in their order"
-        )
-    return runs
+    return replace(known, n_effective=min(found, _count_distinct(series)))
 
 
 def slowest_pairs(sigma: Fluctuations, *, n_snapshots: int, seed: int = 0) -> Ints:

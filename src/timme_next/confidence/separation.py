@@ -14,11 +14,8 @@ import numpy as np
 
 from timme_next._arrays import Bools, Floats, Ints, frozen
 from timme_next._kernels.site_motion import fit_sites
-from timme_next.confidence.noise import take_off
 from timme_next.confidence.sampling import Compared
-from timme_next.engine.checkpoint import Run
-from timme_next.engine.metrics import known_metric
-from timme_next.fluctuations import chunk_for, measure_listed
+from timme_next.fluctuations import chunk_for
 from timme_next.pairs import sorted_pairs
 
 FEW_CONTACTS = 5  # crossing contacts below which Q says nothing
@@ -83,7 +80,7 @@ class ShownSigma:
 
 def measure_shown(compared: Compared, shown: Ints, *, seed: int = 0) -> ShownSigma:
     """Return contacts of shown objects, and σ of all pairs of at most 1,200 of them."""
-    objects, sigma, noise = compared.objects, compared.sigma, compared.noise
+    objects, sigma = compared.objects, compared.sigma
     n_shown, chosen = len(shown), np.arange(len(shown))
     if n_shown > MOST_SHOWN:
         chosen = np.sort(np.random.default_rng(seed).permutation(n_shown)[:MOST_SHOWN])
@@ -93,13 +90,10 @@ def measure_shown(compared: Compared, shown: Ints, *, seed: int = 0) -> ShownSig
     np.fill_diagonal(matrix, 0.0)
     place = np.full(len(objects), -1)
     place[shown[chosen]] = np.arange(len(chosen))
-    metric = known_metric(compared.metric, objects.ensemble)
     for some in np.array_split(index, -(-len(index) // chunk_for(objects)) or 1):
-        found = measure_listed(objects, some, 2, metric, Run(compared.run.engine))
-        found = found if noise is None else take_off(found, noise)[0]
+        found = compared.measure(objects, some)
         one, other = place[found.pairs].T
         matrix[one, other] = matrix[other, one] = found.sigma
-    place = np.full(len(objects), -1)
     place[shown] = np.arange(n_shown)
     held = (place[sigma.pairs] >= 0).all(axis=1)
     contacts = np.sort(place[sigma.pairs[held]], axis=1)

@@ -12,14 +12,14 @@ errors too small by 6 % at most.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from timme_next._arrays import Floats, Ints, frozen, numbers
 from timme_next._text import Described
-from timme_next.ensemble import Boxes, Ensemble
+from timme_next.ensemble import Block, Boxes, Ensemble
 from timme_next.ensemble.space import pairs_within
 from timme_next.motion.superposition import require_dimensions
 
@@ -100,19 +100,23 @@ def two_point(
     True
     """
     bounds, runs = _checked_edges(edges), _runs(ensemble, lags)
-    positions = np.asarray(ensemble.coordinates(), np.float64)
     unwrapped = np.array(ensemble.unwrapped().coordinates(), np.float64)
-    weights = np.ones(len(positions)) if ensemble.weights is None else ensemble.weights
+    weights = np.ones(len(unwrapped)) if ensemble.weights is None else ensemble.weights
     unwrapped[weights == 0] = np.nan
-    matrices = [matrix for block in ensemble.blocks() if (matrix := block.boxes) is not None]
-    boxes = Boxes.of(np.concatenate(matrices) if matrices else None, *positions.shape[::2])
-    tracks = _Tracks(positions, unwrapped, boxes, bounds, weights, drift)
-    sums = [tracks.sums(*_displacements(runs, int(lag))) for lag in lags]
-    means = np.array([_ratio(*each[:2]) for each in sums])  # (lags, 3, bins + 1)
-    errors = np.array([_error(*each[:2]) for each in sums])
-    counts = np.array([each[1][:, 1:].sum(axis=0) for each in sums])
+    spans = [_displacements(runs, int(lag)) for lag in lags]
+    ends = np.full((len(lags), len(unwrapped)), -1)
+    for row, (begins, after, _) in zip(ends, spans, strict=True):
+        row[begins] = after
+    blocks = [_sums(block, unwrapped, ends, bounds, drift=drift) for block in ensemble.blocks()]
+    sums = np.concatenate(blocks, axis=1)
+    counts = sums[:, :, 3, 1:].sum(axis=1)
+    sums *= weights[:, None, None]
+    # (lags, 3, bins + 1), each a mean and its error
+    found = [_ratio(own, *span[::2]) for own, span in zip(sums, spans, strict=True)]
+    means, errors = np.stack(found, axis=1)
+    total = sums.sum(axis=(0, 1))
     with np.errstate(invalid="ignore"):
-        distances = np.nansum(means[:, 2, 1:] * counts, axis=0) / counts.sum(axis=0)
+        distances = total[2, 1:] / total[3, 1:]
     notes = ("the mean displacement was subtracted: independent particles move apart",)
     return TwoPoint(
         lags=frozen(np.asarray(lags, np.int64)),
@@ -122,7 +126,7 @@ def two_point(
         along_error=frozen(errors[:, 0, 1:]),
         across=frozen(means[:, 1, 1:]),
         across_error=frozen(errors[:, 1, 1:]),
-        counts=frozen(np.array([each[2] for each in sums])),
+        counts=frozen(counts.astype(np.int64)),
         msd=frozen(means[:, 0, 0]),
         msd_error=frozen(errors[:, 0, 0]),
         n_dimensions=ensemble.n_dimensions,
@@ -136,81 +140,60 @@ def _displacements(runs: Sequence[Ints], lag: int) -> tuple[Ints, Ints, Ints]:
     total = sum(len(own) - lag for own in long)
     blocks, n_blocks = list[Ints](), 0
     for count in (len(own) - lag for own in long):
-        wanted = -(-_BLOCKS * count // total)  # rounded up
-        own = np.arange(count) * max(1, min(wanted, count // (_LONG * lag))) // count
+        share = -(-_BLOCKS * count // total)  # rounded up
+        own = np.arange(count) * max(1, min(share, count // (_LONG * lag))) // count
         blocks.append(own + n_blocks)
         n_blocks += int(own[-1]) + 1
-    begins, ends = (
-        np.concatenate([own[part] for own in long])
-        for part in (slice(None, -lag), slice(lag, None))
-    )
-    return begins, ends, np.concatenate(blocks)
+    begins = np.concatenate([own[:-lag] for own in long])
+    return begins, np.concatenate([own[lag:] for own in long]), np.concatenate(blocks)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tracks:
-    """Tracks of particles, and how displacements are counted."""
+def _sums(block: Block, unwrapped: Floats, ends: Ints, edges: Floats, *, drift: bool) -> Floats:
+    """Sums (lags, snapshots, 4, bins + 1) of D_rr, D_⊥, r and 1 over pairs of each snapshot.
 
-    positions: Floats  # (snapshots, sites, dimensions), in the box
-    unwrapped: Floats
-    boxes: Boxes
-    edges: Floats
-    weights: Floats  # (snapshots,)
-    drift: bool
-
-    def sums(self, begins: Ints, ends: Ints, blocks: Ints) -> tuple[Floats, Floats, Ints]:
-        """Sums (blocks, 3, bins + 1) of D_rr, D_⊥ and r, weights and numbers of pairs.
-
-        The first bin is of particles, with their squared displacements.
-        """
-        n_blocks, n_bins = int(blocks[-1]) + 1, len(self.edges) - 1
-        found = np.zeros((n_blocks, 3, n_bins + 1))
-        counts, n_pairs = np.zeros((n_blocks, n_bins + 1)), np.zeros(n_bins, np.int64)
-        for start, end, block in zip(begins, ends, blocks, strict=True):
-            moved = self.unwrapped[end] - self.unwrapped[start]
-            seen = np.flatnonzero(np.isfinite(moved[:, 0]))
-            moved = moved[seen] - (moved[seen].mean(axis=0) if self.drift and len(seen) else 0.0)
-            frame = slice(start, start + 1)
-            around = replace(
-                self.boxes,
-                matrices=self.boxes.matrices[frame],
-                inverses=self.boxes.inverses[frame],
-            )
-            places = self.positions[start, seen]
-            pairs = pairs_within(places, float(self.edges[-1]), around)
-            vectors = around.between(places[None], *pairs.T)[0]
-            apart = np.linalg.norm(vectors, axis=1)
-            bins = np.searchsorted(self.edges, apart, side="right")
-            good = (bins > 0) & (bins <= n_bins) & (apart > 0)
-            unit, bins, apart = vectors[good] / apart[good, None], bins[good], apart[good]
-            one, other = moved[pairs[good, 0]], moved[pairs[good, 1]]
+    The first bin is of particles, with their squared displacements.
+    """
+    n_snapshots, _, n_dimensions = block.coordinates.shape
+    found = np.zeros((len(ends), n_snapshots, 4, len(edges)))
+    for place, points in enumerate(block.coordinates.astype(np.float64)):
+        seen = np.flatnonzero(np.isfinite(points[:, 0]))
+        box = None if block.boxes is None else block.boxes[place : place + 1]
+        around = Boxes.of(box, 1, n_dimensions)
+        pairs = seen[pairs_within(points[seen], float(edges[-1]), around)]
+        vectors = around.between(points[None], *pairs.T)[0]
+        apart = np.linalg.norm(vectors, axis=1)
+        bins = np.searchsorted(edges, apart, side="right")
+        inside = (bins > 0) & (bins < len(edges)) & (apart > 0)
+        pairs, bins, apart, vectors = (x[inside] for x in (pairs, bins, apart, vectors))
+        unit = vectors / apart[:, None]
+        start = block.start + place
+        for lag in np.flatnonzero(ends[:, start] >= 0):
+            moved, sums = unwrapped[ends[lag, start]] - unwrapped[start], found[lag, place]
+            n_seen = np.isfinite(moved[:, 0]).sum()
+            moved -= np.nansum(moved, axis=0) / max(n_seen, 1) if drift else 0.0
+            one, other = moved[pairs.T]
             along = (one * unit).sum(axis=1) * (other * unit).sum(axis=1)
-            across = ((one * other).sum(axis=1) - along) / (places.shape[1] - 1)
-            weight, count = self.weights[start], np.bincount(bins, minlength=n_bins + 1)
-            n_pairs += count[1:]
-            count[0] = len(seen)
-            counts[block] += weight * count
-            found[block, 0, 0] += weight * (moved**2).sum()
-            for place, values in enumerate((along, across, apart)):
-                found[block, place] += weight * np.bincount(bins, values, n_bins + 1)
-        return found, counts, n_pairs
+            across = ((one * other).sum(axis=1) - along) / (n_dimensions - 1)
+            both = np.isfinite(along)
+            for row, values in zip(sums, (along, across, apart, 1.0 * both), strict=True):
+                row[:] = np.bincount(bins[both], values[both], len(edges))
+            sums[::3, 0] = np.nansum(moved**2), n_seen
+    return found
 
 
-def _ratio(sums: Floats, counts: Floats) -> Floats:
-    """Means (3, bins + 1) over all blocks; NaN where nothing counts."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(sums.sum(axis=0) / counts.sum(axis=0))
-
-
-def _error(sums: Floats, counts: Floats) -> Floats:
-    """Standard errors (3, bins + 1) of these means; NaN where too few blocks count."""
-    away = sums - _ratio(sums, counts) * counts[:, None]
-    squares = (counts**2).sum(axis=0)
+def _ratio(sums: Floats, begins: Ints, blocks: Ints) -> Floats:
+    """Means (3, bins + 1) and their standard errors; NaN where nothing, or too little, counts."""
+    by_block = np.zeros((blocks[-1] + 1, *sums.shape[1:]))
+    np.add.at(by_block, blocks, sums[begins])
+    values, counts = by_block[:, :3], by_block[:, 3]
+    total = counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        n_blocks = counts.sum(axis=0) ** 2 / squares
+        means = values.sum(axis=0) / total
+        away = values - means * counts[:, None]
+        n_blocks = total**2 / (counts**2).sum(axis=0)
         wide = 1 / (1 - 1 / n_blocks)  # the mean was subtracted
-        found = np.sqrt((away**2).sum(axis=0) * wide) / counts.sum(axis=0)
-    return np.where(np.round(n_blocks) >= _FEWEST, found, np.nan)
+        errors = np.sqrt((away**2).sum(axis=0) * wide) / total
+    return np.array([means, np.where(np.round(n_blocks) >= _FEWEST, errors, np.nan)])
 
 
 def _checked_edges(edges: npt.ArrayLike) -> Floats:
