@@ -22,17 +22,10 @@ from scipy.spatial.transform import Rotation
 from timme_next._arrays import Floats, Ints, frozen, numbers
 from timme_next._text import Described
 from timme_next.ensemble import Ensemble
-from timme_next.motion.fits import is_random, warnings_of
+from timme_next.motion.fits import warnings_of
 from timme_next.motion.joints import INDEX, Kind, Place, Turns, kind_of, two_states
 from timme_next.motion.poses import Relative, relative
-from timme_next.motion.screws import (
-    FAR,
-    UNDETERMINED,
-    Screw,
-    from_rotation,
-    is_far,
-    nowhere,
-)
+from timme_next.motion.screws import FAR, Screw, from_rotation, is_far, nowhere
 from timme_next.series import correlation_time, count_drawn, draw_runs
 
 _TURNING = {"hinge", "screw", "ball", "diffuse"}  # kinds that have an axis
@@ -73,22 +66,9 @@ class Hinge(Described):
         return float(np.ptp(self.angles)) if len(self.angles) else float("nan")
 
     @property
-    def range_error(self) -> float:
-        """Standard deviation of the range from noise and the error of the axis; NaN of two."""
-        if len(self.angles) < 3:
-            return float("nan")
-        tilt = np.radians(np.nan_to_num(self.axis_error))
-        return float(np.hypot(np.sqrt(2) * self.angle_error, (1 - np.cos(tilt)) * self.range))
-
-    @property
     def rms(self) -> float:
         """Root mean square of the angles about their mean, in degrees."""
         return float(np.std(self.angles)) if len(self.angles) else float("nan")
-
-    @property
-    def in_a_plane(self) -> bool:
-        """Whether snapshots lie in a plane: only there the axis has no error."""
-        return self.axis_error == 0
 
     def facts(self) -> dict[str, object]:
         """Return what is worth knowing, by name."""
@@ -139,9 +119,8 @@ def hinge(
     poses = relative(ensemble, body, reference, weights)
     if isinstance(poses, str):
         return Hinge(verdict=poses)
-    words = warnings_of(poses.body, poses.reference)
-    if is_random(poses.turning, poses.body, poses.reference):
-        return Hinge(verdict="; ".join([*words, UNDETERMINED]))
+    if words := poses.undetermined():
+        return Hinge(verdict=words)
     mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
     vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
     turns = Turns.of(vectors, poses, given)
@@ -157,7 +136,7 @@ def hinge(
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
         move=place.move,
-        verdict="; ".join(_warnings(turns, poses) + words),
+        verdict="; ".join(_warnings(turns, poses) + warnings_of(poses.body, poses.reference)),
     )
     if kind not in _TURNING:
         return found
@@ -281,10 +260,9 @@ def _warnings(turns: Turns, poses: Relative) -> list[str]:
         words.append(f"both bodies are whole in {count} of {poses.n_snapshots} snapshots")
     quaternions = Rotation.from_matrix(poses.rotations).as_quat()
     values = np.linalg.eigvalsh((quaternions * poses.weights[:, None]).T @ quaternions)
-    if np.abs(turns.angles).max() > np.radians(170):
-        words.append("it turns by about half a turn either way: angles and axis are ambiguous")
-    elif values[-1] - values[-2] < _HALF_TURN:  # two mean rotations are as good
-        words.append("it turns by half a turn: the axis and its opposite are equally right")
+    # Near half a turn, two mean rotations are as good.
+    if np.abs(turns.angles).max() > np.radians(170) or values[-1] - values[-2] < _HALF_TURN:
+        words.append("it turns by half a turn: angles, and the sense of the axis, are ambiguous")
     return words
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from timme_next._arrays import Bools, Floats, Ints, frozen
+from timme_next._arrays import Floats, Ints, frozen
 from timme_next._text import Described
 from timme_next.ensemble import Ensemble
 from timme_next.hierarchy.condensed import MIN_SIZE, condense
@@ -232,8 +232,7 @@ def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Sc
             f"a known transition needs positions of shape (2, {ensemble.n_sites}, 3), got "
             f"{pair.shape}"
         )
-    seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
-    found = screw(*pair, body=body[seen[body]], reference=core[seen[core]])
+    found = screw(*pair, body=body, reference=core)
     if not np.isfinite(found.axis).all() or found.kind == "translation":
         raise ValueError(
             f"the body of {len(body)} sites turns about no axis in the known transition "

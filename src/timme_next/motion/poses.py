@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import cKDTree
 
 from timme_next._arrays import Bools, Floats, Ints
 from timme_next.ensemble import Ensemble
-from timme_next.motion.fits import MIRROR, Shape, shape_of
-from timme_next.motion.screws import in_space, interface_middle, precision, turning_noise
+from timme_next.motion.fits import MIRROR, Shape, inertia, is_random, shape_of, warnings_of
 from timme_next.motion.superposition import (
     body_sites,
     refuse_torn,
@@ -22,6 +22,7 @@ from timme_next.motion.superposition import (
     site_weights,
 )
 
+_UNDETERMINED = "orientation undetermined: noise turns it by 20° and more"
 _WHOLE = 0.75  # of the sites of a body that are ever seen
 
 
@@ -42,6 +43,12 @@ class Relative:
     body: Shape
     reference: Shape
     n_snapshots: int  # of the ensemble that count, whole or not
+
+    def undetermined(self) -> str:
+        """Return why noise leaves the orientation undetermined, or nothing."""
+        shapes = self.body, self.reference
+        random = is_random(self.turning, *shapes)
+        return "; ".join([*warnings_of(*shapes), _UNDETERMINED]) if random else ""
 
 
 def relative(
@@ -79,30 +86,69 @@ def relative(
         words = f"both bodies {how} in {len(frames)} of {len(counts)} snapshots, not in 2"
         ties = int(shape.poses.ties.sum() + core.poses.ties.sum())
         return f"{words}; in {ties} {MIRROR}" if ties else words
-    centres = shape.poses.centres[frames]
     middle = np.nanmean(near[frames[0]], axis=0)
-    turning, shift = precision(shape, core, centres.mean(axis=0) - middle)
     spots = np.array([interface_middle(far[frames[0]], near[frames[0]]), middle])
-    rotations, moved = in_space(shape.poses.rotations[frames], np.concatenate([centres, spots]))
+    centres = np.concatenate([shape.poses.centres[frames], spots])
+    rotations, centres = in_space(shape.poses.rotations[frames], centres)
+    turning, shift = precision(shape, core, centres[:-2].mean(axis=0) - centres[-1])
     runs = np.ones(len(frames), np.int64)
     if not ensemble.independent:
         places = np.searchsorted(np.cumsum(ensemble.replicas), frames, side="right")
         runs = np.unique(places, return_counts=True)[1]
     return Relative(
         rotations=rotations,
-        centres=moved[:-2],
+        centres=centres[:-2],
         weights=counts[frames] / counts[frames].sum(),
         frames=frames,
         runs=runs,
         turning=turning,
         frame=turning_noise(core),
         shift=shift,
-        near=moved[-2],
-        middle=moved[-1],
+        near=centres[-2],
+        middle=centres[-1],
         body=shape,
         reference=core,
         n_snapshots=ensemble.n_counting,
     )
+
+
+def interface_middle(body: Floats, reference: Floats) -> Floats:
+    """Middle (dimensions,) of the tenth of the sites of a body that are nearest to another."""
+    here, there = (each[np.isfinite(each).all(axis=1)] for each in (body, reference))
+    apart, partner = (np.asarray(each) for each in cKDTree(there).query(here))
+    nearest = np.argsort(apart, kind="stable")[: max(1, len(here) // 10)]
+    return np.asarray(0.5 * (here[nearest] + there[partner[nearest]]).mean(axis=0))
+
+
+def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, float]:
+    """Noise of one pose of a body as seen from another, whose centre is ``away`` (3,).
+
+    Returned are the covariance (3, 3) of the rotation vector in rad², and the standard deviation of
+    the centre.
+    """
+    turned, cross = turning_noise(reference), np.cross(np.eye(3), away)
+    shift = float(np.trace(cross @ turned @ cross.T))
+    for shape in (body, reference):
+        shift += shape.places.shape[1] * np.nan_to_num(shape.noise) ** 2 / len(shape.places)
+    return turning_noise(body) + turned, float(np.sqrt(shift))
+
+
+def turning_noise(shape: Shape) -> Floats:
+    """Covariance (3, 3) of the rotation vector of one fit: ε² I⁻¹ in rad²."""
+    found = inertia(shape.places, shape.weights)
+    in_a_plane = np.diag([0.0, 0.0, 1 / found[2, 2]])
+    inverse = np.linalg.pinv(found, hermitian=True) if shape.places.shape[1] == 3 else in_a_plane
+    return np.asarray(np.nan_to_num(shape.noise) ** 2 * inverse)
+
+
+def in_space(rotations: Floats, centres: Floats) -> tuple[Floats, Floats]:
+    """Poses in a plane as poses in space, turned about the third axis."""
+    size = rotations.shape[1]
+    turned = np.tile(np.eye(3), (len(rotations), 1, 1))
+    turned[:, :size, :size] = rotations
+    moved = np.zeros((len(centres), 3))
+    moved[:, :size] = centres
+    return turned, moved
 
 
 def _origin(core: Shape) -> Floats:

@@ -14,23 +14,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
+from timme_next._arrays import Bools, Floats, Ints, frozen, numbers
 from timme_next._text import Described
-from timme_next.motion.fits import (
-    MIRROR,
-    Shape,
-    degeneracy,
-    fit,
-    inertia,
-    is_random,
-    shape_of,
-    warnings_of,
-)
+from timme_next.ensemble import Ensemble
+from timme_next.motion.fits import fit
+from timme_next.motion.poses import precision, relative
 
-UNDETERMINED = "orientation undetermined: noise turns it by 20° and more"
 FAR = "the axis is far outside both bodies: the motion is nearly a shift"
 _FLOOR = 3.0  # standard deviations above which a motion counts
 _OUTSIDE = 5.0  # times the distance of body and interface, from which an axis is far outside
@@ -57,11 +48,6 @@ class Screw(Described):
     move_noise: float = np.nan  # of the displacement
     kind: str = "undefined"  # rigid, translation, hinge, screw or undefined
     verdict: str = ""  # warnings
-
-    def nearest(self, place: npt.ArrayLike) -> Floats:
-        """Return the point of the axis nearest to a place (3,) in the first snapshot."""
-        found: Floats = self.point + self.axis * (self.axis @ (np.asarray(place) - self.point))
-        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -107,32 +93,21 @@ def screw(
     (60.0, 'hinge')
     """
     pair = _pair(before, after)
-    given = np.ones(pair.shape[1]) if weights is None else weights
-    shapes = list[Shape]()
-    for name, sites in (("the reference", reference), ("the body", body)):
-        if not len(sites):
-            raise ValueError(f"{name} of a screw needs at least 1 site, got none: select some")
-        shapes.append(shape_of(pair[:, sites], given[sites]))
-        seen: Bools = np.asarray(np.isfinite(pair[:, sites]).all(axis=2))
-        flaw = "" if seen.any(axis=1).all() else "it is not seen in both"
-        flaw = flaw or shapes[-1].verdict or max(map(degeneracy, pair[:, sites]))
-        if flaw:
-            return Screw(verdict=f"{name}: {flaw}")
-    laid = _laid(pair, reference, given)
-    pose = fit(laid[0][body], laid[1][body][None], given[body])
-    if not pose.unique[0]:
-        return Screw(verdict=f"the body: {MIRROR if pose.ties[0] else 'it is nearly a line'}")
-    start, end, still = (
-        _centre(places[sites], given[sites])
-        for places, sites in ((laid[0], body), (laid[1], body), (laid[0], reference))
-    )
-    turning, shift = precision(shapes[1], shapes[0], start - still)
-    if is_random(turning, *shapes):
-        return Screw(verdict="; ".join([*warnings_of(*shapes[::-1]), UNDETERMINED]))
-    near = interface_middle(laid[0][body], laid[0][reference])
-    turns, (start, move, near) = in_space(pose.rotations, np.array([start, end - start, near]))
+    seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
+    sites = {"the reference": reference[seen[reference]], "the body": body[seen[body]]}
+    for (name, known), given in zip(sites.items(), (reference, body), strict=True):
+        if len(given) and not len(known):
+            return Screw(verdict=f"{name}: it is not seen in both")
+    ensemble = Ensemble.from_array(pair, gaps=True)
+    poses = relative(ensemble, sites["the body"], sites["the reference"], weights)
+    if isinstance(poses, str):
+        return Screw(verdict=poses)
+    if words := poses.undetermined():
+        return Screw(verdict=words)
+    turn, start = poses.rotations[1] @ poses.rotations[0].T, poses.centres[0]
+    turning, shift = precision(poses.body, poses.reference, start - poses.middle)
     noise = 2 * turning, np.sqrt(2) * shift  # of both snapshots
-    return from_rotation(turns[0], start, move, near, noise)
+    return from_rotation(turn, start, poses.centres[1] - start, poses.near, noise)
 
 
 def from_rotation(
@@ -278,15 +253,11 @@ def bending_residues(before: Floats, after: Floats, residues: Ints, labels: Ints
     vectors = _window_rotations(before, after, residues)
     bends = np.zeros(len(labels), np.bool_)
     edges = np.flatnonzero((labels[1:] != labels[:-1]) & (labels[1:] >= 0) & (labels[:-1] >= 0))
-    for edge in edges.tolist():
-        for first, step in ((edge, -1), (edge + 1, 1)):
-            unlike, place = _unlikeness(vectors, labels == labels[first]), first
-            bends[first] = True
-            while 0 <= place + step < len(labels) and labels[place + step] == labels[first]:
-                place += step
-                if not unlike[place] > _UNLIKE:
-                    break
-                bends[place] = True
+    for first, step in [(edge, -1) for edge in edges] + [(edge + 1, 1) for edge in edges]:
+        own = labels == labels[first]
+        bent = (own & (_unlikeness(vectors, own) > _UNLIKE))[first::step]
+        bent[0] = True
+        bends[first + step * np.arange(np.append(bent, False).argmin())] = True
     return np.flatnonzero(bends)
 
 
@@ -294,50 +265,6 @@ def is_far(distance: float, point: Floats, centre: Floats, near: Floats) -> bool
     """Whether an axis is so far outside both bodies that the motion is nearly a shift."""
     size = max(float(np.linalg.norm(centre - near)), 1e-9)
     return max(distance, float(np.linalg.norm(point - near))) > _OUTSIDE * size
-
-
-def interface_middle(body: Coordinates, reference: Coordinates) -> Floats:
-    """Middle (dimensions,) of the tenth of the sites of a body that are nearest to another."""
-    here, there = (each[np.isfinite(each).all(axis=1)] for each in (body, reference))
-    apart, partner = (np.asarray(each) for each in cKDTree(there).query(here))
-    nearest = np.argsort(apart, kind="stable")[: max(1, len(here) // 10)]
-    middle: Floats = 0.5 * (here[nearest] + there[partner[nearest]]).mean(axis=0)
-    return middle
-
-
-def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, float]:
-    """Noise of one pose of a body as seen from another, whose centre is ``away`` (dimensions,).
-
-    Returned are the covariance (3, 3) of the rotation vector in rad², and the standard deviation of
-    the centre.
-    """
-    turned = turning_noise(reference)
-    cross = np.cross(np.eye(3), in_space(np.eye(len(away))[None], away[None])[1][0])
-    shift = float(np.trace(cross @ turned @ cross.T))
-    shift += sum(len(away) * _variance(each) / len(each.places) for each in (body, reference))
-    return turning_noise(body) + turned, float(np.sqrt(shift))
-
-
-def turning_noise(shape: Shape) -> Floats:
-    """Covariance (3, 3) of the rotation vector of one fit: ε² I⁻¹ in rad²."""
-    found = inertia(shape.places, shape.weights)
-    in_a_plane = np.diag([0.0, 0.0, 1 / found[2, 2]])
-    inverse = np.linalg.pinv(found, hermitian=True) if shape.places.shape[1] == 3 else in_a_plane
-    return np.asarray(_variance(shape) * inverse)
-
-
-def in_space(rotations: Floats, centres: Floats) -> tuple[Floats, Floats]:
-    """Poses in a plane as poses in space, turned about the third axis."""
-    size = rotations.shape[1]
-    turned = np.tile(np.eye(3), (len(rotations), 1, 1))
-    turned[:, :size, :size] = rotations
-    moved = np.zeros((len(centres), 3))
-    moved[:, :size] = centres
-    return turned, moved
-
-
-def _variance(shape: Shape) -> float:
-    return 0.0 if np.isnan(shape.noise) else shape.noise**2
 
 
 def _pair(before: npt.ArrayLike, after: npt.ArrayLike) -> Floats:
@@ -353,11 +280,6 @@ def _pair(before: npt.ArrayLike, after: npt.ArrayLike) -> Floats:
 def _laid(pair: Floats, reference: Ints, weights: Floats) -> Floats:
     """Both snapshots laid onto the reference in the first."""
     return fit(pair[0][reference], pair[:, reference], weights[reference]).into(pair)
-
-
-def _centre(places: Floats, weights: Floats) -> Floats:
-    known = np.isfinite(places).all(axis=1)
-    return np.asarray(np.average(places[known], axis=0, weights=weights[known]))
 
 
 def _window_rotations(before: Floats, after: Floats, residues: Ints) -> Floats:
