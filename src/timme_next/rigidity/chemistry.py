@@ -16,8 +16,8 @@ from timme_next._arrays import Bools, Floats, Ints, Strings
 from timme_next._text import Described
 from timme_next.ensemble import Atoms, Boxes, Ensemble, Images
 from timme_next.ensemble.atoms import HYDROGENS, angstroms
-from timme_next.ensemble.bonds import within_bonds
-from timme_next.ensemble.residues import NUCLEIC, PROTEIN, is_protein
+from timme_next.ensemble.bonds import adjacency, within_bonds
+from timme_next.ensemble.residues import NUCLEIC, PROTEIN, is_named, is_protein
 from timme_next.ensemble.space import pairs_within
 
 NEAR_BONDS = 3  # atoms that are farther apart in the graph of bonds may bind without one
@@ -39,9 +39,8 @@ _FORMS = (
 _USUAL = {form: forms.split()[0] for forms in _FORMS.split(",") for form in forms.split()}
 DONATING = ("ARG", "ASN", "GLN", "LYS", "TRP")  # whose nitrogens bear hydrogens
 _UNKNOWN = frozenset("UNK PYL PGLU N H2U YYG".split())  # side chains and bases of any shape
-_METHYL_CAPS = ("NME", "NMA")  # their carbon called C is no carbonyl
 _BACKBONE = ("N", "CA", "C", "O", "OXT")
-_BASE_CARBONS = "C2 C4 C5 C6 C8"
+_BASE_CARBONS = ("C2", "C4", "C5", "C6", "C8")
 
 # Bonds shorter than this are double in part (Å): between lengths of single and conjugated bonds.
 _SHORT = {("C", "C"): 1.44, ("C", "N"): 1.39, ("C", "O"): 1.31, ("C", "S"): 1.70, ("N", "N"): 1.36}
@@ -131,8 +130,8 @@ class Chemistry:
         Covalent bonds that cannot turn.
     sources, targets : ndarray of int, shape (2 bonds,)
         Every bond from both ends, sorted.
-    degrees, offsets : ndarray of int, shape (atoms,) and (atoms + 1,)
-        Number of neighbours of each atom, and where they start in ``targets``.
+    degrees : ndarray of int, shape (atoms,)
+        Number of neighbours of each atom.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -140,10 +139,9 @@ class Chemistry:
         self.bonds, n_atoms = self.atoms.bonds, len(self.atoms)
         self.parents = parent_residues(self.atoms.resnames)
         self.protein = is_protein(self.atoms)
-        ends = np.concatenate([self.bonds, self.bonds[:, ::-1]])
-        self.sources, self.targets = ends[np.lexsort((ends[:, 1], ends[:, 0]))].T
-        self.degrees = np.bincount(self.sources, minlength=n_atoms)
-        self.offsets = np.concatenate([[0], np.cumsum(self.degrees)])
+        self._graph = adjacency(self.bonds, n_atoms)
+        self.sources, self.targets = (ends.astype(np.int64) for ends in self._graph.nonzero())
+        self.degrees = np.diff(self._graph.indptr)
         self._near = within_bonds(self.bonds, n_atoms, NEAR_BONDS)
         self._near.sort_indices()  # so that entries are looked up by bisection
         self.hydrogens = self.is_element(*HYDROGENS)
@@ -171,8 +169,8 @@ class Chemistry:
 
     def neighbours(self, atoms: Ints) -> tuple[Ints, Ints]:
         """Return the neighbours of some atoms, and to which place in the list each belongs."""
-        rows, places = ragged(self.offsets[atoms], self.degrees[atoms])
-        return rows, self.targets[places]
+        rows, neighbours = self._graph[atoms].nonzero()
+        return rows.astype(np.int64), neighbours.astype(np.int64)
 
     def _planar(self) -> Bools:
         flat, known = self._by_name()
@@ -185,19 +183,15 @@ class Chemistry:
 
     def _by_name(self) -> tuple[Bools, Bools]:
         """Return which carbons are planar by their names, and for which atoms names decide."""
-        atoms = self.atoms
-        flat, known = np.zeros((2, len(atoms)), np.bool_)
-        for parent in np.unique(self.parents).tolist():
-            if parent in _UNKNOWN or parent not in PROTEIN | NUCLEIC:
-                continue
-            carbons = _BASE_CARBONS if parent in NUCLEIC else _SIDE_CHAINS.get(parent, "")
-            inside = self.parents == parent
-            known |= inside
-            flat |= inside & np.isin(atoms.names, carbons.split())
-        # Modified amino acids have the backbone of all.
-        backbone = self.protein & np.isin(atoms.names, _BACKBONE)
-        caps = np.isin(self.parents, _METHYL_CAPS)
-        return flat | (backbone & (atoms.names == "C") & ~caps), known | backbone
+        names = self.atoms.names
+        # Modified amino acids have the backbone of all; a methyl cap has a carbon called C.
+        backbone = self.protein & np.isin(names, _BACKBONE)
+        flat = backbone & (names == "C") & (self.degrees <= 3)
+        nucleic = is_named(self.parents, NUCLEIC - _UNKNOWN)
+        flat |= nucleic & np.isin(names, _BASE_CARBONS)
+        for parent, carbons in _SIDE_CHAINS.items():
+            flat |= (self.parents == parent) & np.isin(names, carbons.split())
+        return flat, nucleic | backbone | is_named(self.parents, PROTEIN - _UNKNOWN)
 
     def _by_geometry(self) -> Bools:
         """Return atoms with three neighbours in a plane, or a bond as short as a double one."""
@@ -244,7 +238,7 @@ class Chemistry:
 
     def _arm(self, centres: Ints, number: int) -> Floats:
         """Vectors from atoms to one of their neighbours."""
-        return self.structure.vectors(centres, self.targets[self.offsets[centres] + number])
+        return self.structure.vectors(centres, self.targets[self._graph.indptr[centres] + number])
 
     def _acceptors(self) -> Bools:
         degrees = self.degrees
@@ -277,19 +271,6 @@ class Chemistry:
         centres |= self.is_element("S", "N") & (free >= 3)
         charged: Bools = self.free_oxygens & (self.beside(centres) > 0)
         return charged
-
-
-def ragged(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Return the numbers that follow each start, and from which start each comes.
-
-    Examples
-    --------
-    >>> ragged(np.array([5, 0]), np.array([2, 1]))
-    (array([0, 0, 1]), array([5, 6, 0]))
-    """
-    rows = np.repeat(np.arange(len(starts)), counts)
-    before = np.cumsum(counts) - counts
-    return rows, np.arange(len(rows)) + (starts - before)[rows]
 
 
 def parent_residues(resnames: Strings) -> Strings:

@@ -37,7 +37,7 @@ def find_tethers(structure: Structure, chemistry: Chemistry, which: Tethers = "s
     greasy = np.isin(atoms.elements, tuple(_RADII))
     foreign = ~(greasy | chemistry.hydrogens)
     foreign[np.unique(chemistry.sources[foreign[chemistry.targets]])] = True
-    chosen = np.flatnonzero(greasy & ~foreign & (np.diff(chemistry.offsets) > 0))
+    chosen = np.flatnonzero(greasy & ~foreign & (chemistry.degrees > 0))
     if which == "none" or not len(chosen):
         return np.empty((0, 2), np.int64)
     radii = np.where(atoms.elements == "S", _RADII["S"], _RADII["C"])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from timme_next._arrays import Bools, Floats, Ints
-from timme_next.rigidity.chemistry import Chemistry, Structure, ragged
+from timme_next.rigidity.chemistry import Chemistry, Structure
 
 HYDROGEN_ACCEPTOR = 4.0  # Å, at most
 DONOR_ACCEPTOR = 5.0  # Å, at most
@@ -145,7 +145,7 @@ def bond_energies(
     bonds, bases, others = _acceptor_planes(structure, chemistry, acceptors)
     to_base = structure.vectors(acceptors[bonds], bases)
     normals = np.cross(to_base, structure.vectors(acceptors[bonds], others))
-    gamma = _largest_gamma(_donor_planes(structure, chemistry, donors, hydrogens), bonds, normals)
+    gamma = _largest_gamma(structure, chemistry, donors[bonds], -to_donor[bonds], normals)
     energies = hydrogen_bond_energies(
         distances[bonds],
         (theta[bonds], _angles(-to_acceptor[bonds], to_base), gamma),
@@ -194,25 +194,19 @@ def _acceptor_planes(
     return bonds, bases, others
 
 
-def _donor_planes(
-    structure: Structure, chemistry: Chemistry, donors: Ints, hydrogens: Ints
-) -> tuple[Ints, Floats]:
-    """List the normals of the planes through donor, hydrogen and each heavy neighbour."""
-    bonds, others = chemistry.neighbours(donors)
+def _largest_gamma(
+    structure: Structure, chemistry: Chemistry, donors: Ints, to_hydrogen: Floats, normals: Floats
+) -> Floats:
+    """Return the largest angle between each normal and the planes of its donor.
+
+    These hold donor, hydrogen and one heavy neighbour.
+    """
+    rows, others = chemistry.neighbours(donors)
     heavy = ~chemistry.hydrogens[others]
-    bonds, others = bonds[heavy], others[heavy]
-    to_hydrogen = structure.vectors(donors[bonds], hydrogens[bonds])
-    return bonds, np.cross(to_hydrogen, structure.vectors(donors[bonds], others))
-
-
-def _largest_gamma(planes: tuple[Ints, Floats], bonds: Ints, normals: Floats) -> Floats:
-    """Return for each row the largest angle between its normal and those of its donor."""
-    donor_bonds, donor_normals = planes  # sorted by bond
-    starts = np.searchsorted(donor_bonds, bonds)
-    counts = np.searchsorted(donor_bonds, bonds, side="right") - starts
-    rows, places = ragged(starts, counts)
-    angles = _angles(donor_normals[places], normals[rows])
-    largest = np.full(len(bonds), np.pi / 2)
+    rows, others = rows[heavy], others[heavy]
+    to_other = structure.vectors(donors[rows], others)
+    angles = _angles(np.cross(to_hydrogen[rows], to_other), normals[rows])
+    largest = np.full(len(donors), np.pi / 2)
     np.maximum.at(largest, rows, np.maximum(angles, np.pi - angles))
     return largest
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from timme_next._arrays import Bools, Floats, Ints, Strings, frozen
+from timme_next._arrays import Bools, Floats, Ints, frozen
 from timme_next.engine.checkpoint import DEFAULT, Progress, Run
-from timme_next.ensemble import Ensemble, Frames, Images
+from timme_next.ensemble import Ensemble, Images
 from timme_next.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
-from timme_next.ensemble.frames import ArraySource
-from timme_next.ensemble.residues import is_ion, is_protein, is_water, residue_index
+from timme_next.ensemble.residues import is_ion, is_nucleic, is_protein, is_water, residue_index
 from timme_next.rigidity.chemistry import Chemistry, Structure, parent_residues
 from timme_next.rigidity.contacts import metal_bonds
 from timme_next.rigidity.energies import bond_energies, donor_hydrogens
@@ -28,21 +27,18 @@ from timme_next.rigidity.energies import bond_energies, donor_hydrogens
 _PIECE = 2000  # atoms that are given to hydride at once, so that progress is seen
 _NAMED = 5  # molecules that a note names
 # Names of older files and of force fields, and those of the dictionary.
-_OTHER_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
-_OTHER_PROTEIN_NAMES = {
-    **dict.fromkeys(("OT1", "OC1", "O1"), "O"),
-    **dict.fromkeys(("OT2", "OC2", "O2"), "OXT"),
-}
+_PROTEIN_NAMES = {"OT1": "O", "OC1": "O", "O1": "O", "OT2": "OXT", "OC2": "OXT", "O2": "OXT"}
+_NUCLEIC_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
 _SINGLE, _UNKNOWN = 1, 0  # types of bonds in biotite
-_ORDERS = {2: 2, 6: 2, 3: 3}  # double, aromatic double and triple bonds; others count as single
+_DOUBLE = (2, 6)  # the second is aromatic
 
 _STEPS = 36  # of a full turn
 _TOUCHING = {"H": 1.8, "C": 2.1}  # Å from a hydrogen that turns
 _OTHERS_TOUCHING = 1.4  # Å
-# Å, within which are all atoms that a hydrogen may touch, and all acceptors, before it turns.
-_NEAR, _AROUND = 5.0, 7.0
+_AROUND = 7.0  # Å, within which are all acceptors and all atoms that it may touch, however turned
 _PENALTY = 10.0  # kcal/mol of two atoms that touch, more than a bond gives
-_MOST_TRIALS = 20_000  # in one group of rotors, after which the best so far is taken
+_LEAST = 1e-9  # kcal/mol for each step, so that of equal turns the smallest is chosen
+_TOGETHER = 3  # rotors that are turned at once: 36³ states
 
 _Clashes = dict[tuple[int, int], Floats]  # of two rotors: (states, states) in kcal/mol
 
@@ -91,39 +87,22 @@ def add_hydrogens(
         )
     run.tell(0, 100)
     array, unknown = _as_array(structure)
-    wanted = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
-    owners, names, coordinates = _place(array, wanted, residue_index(old), run)
-    places = np.unique(owners, return_index=True)[1]  # of atoms; their hydrogens come later
-    new = ~np.isin(np.arange(len(owners)), places)
-    coordinates[places] = structure.coordinates
-    elements = np.where(new, "H", old.elements[owners])
-    to_new = np.column_stack([places[owners[new]], np.flatnonzero(new)])
-    atoms = replace(
-        old.take(owners),
-        names=frozen(np.where(new, names, old.names[owners])),
-        elements=frozen(elements),
-        masses=frozen(np.where(new, element_masses(elements), old.masses[owners])),
-        bonds=sorted_bonds(np.concatenate([places[old.bonds], to_new])),
-    )
-    made = Structure(atoms, coordinates, structure.boxes.select(owners))
+    bearing = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
+    made, owners = _place(structure, array, bearing, run)
     made = turn_hydrogens(made, run=run) if turn else made
     run.tell(100, 100)
-    notes = [f"{np.count_nonzero(new):,} hydrogens were added by hydride for pH {ph:g}"]
+    notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
     strange = np.flatnonzero(unknown & ~water).tolist()
     labels = [*dict.fromkeys(old.label(atom).rpartition("/")[0] for atom in strange)]
     if labels:
-        more = f" and {len(labels) - _NAMED} others" * (len(labels) > _NAMED)
+        named = ", ".join(labels[:_NAMED]) + ", …" * (len(labels) > _NAMED)
         notes.append(
-            f"no hydrogens were added to {', '.join(labels[:_NAMED])}{more}: their atoms or bonds "
-            "are not those of the chemical component dictionary"
+            f"no hydrogens were added to {named}: the chemical component dictionary lacks "
+            "these atoms or bonds"
         )
-    box, times = structure.boxes.matrices, ensemble.times[model : model + 1]
-    source = ArraySource(frozen(made.coordinates[None]), box if box.any() else None, times)
-    return Ensemble(
-        frames=Frames.of(source),
-        atoms=atoms,
-        site_atoms=np.arange(len(atoms)),
-        unit="Å",
+    box = made.boxes.matrices if made.boxes.matrices.any() else None
+    return replace(
+        Ensemble.from_array(made.coordinates[None], atoms=made.atoms, unit="Å", boxes=box),
         images=ensemble.images and Images(ensemble.images.molecules[owners]),
         sources=ensemble.sources,
         notes=(*ensemble.notes, *notes),
@@ -135,8 +114,8 @@ def turn_hydrogens(structure: Structure, *, run: Run = DEFAULT) -> Structure:
 
     The energy of a rotor is that of the strongest bond of each of its hydrogens, and more for each
     atom that they touch. Since energies depend on the heavy neighbours of an acceptor only, rotors
-    matter to one another only where their hydrogens touch: groups of such rotors are solved
-    exactly, in steps of 10°.
+    matter to one another only where their hydrogens touch. Up to three rotors of such a group are
+    solved exactly, in steps of 10°, and those after them with these in place.
     """
     chemistry = Chemistry(structure)
     rotors = _rotors(chemistry)
@@ -146,8 +125,14 @@ def turn_hydrogens(structure: Structure, *, run: Run = DEFAULT) -> Structure:
     links = sparse.coo_array((np.ones(len(ends)), ends.T), shape=(count, count))
     groups = csgraph.connected_components(links, directed=False)[1]
     states = np.zeros(count, np.int64)
-    for group in np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]):
-        states[group] = _solve(group.tolist(), energies, clashes)
+    for group in range(groups.max(initial=-1) + 1):
+        members = np.flatnonzero(groups == group)
+        for start in range(0, len(members), _TOGETHER):
+            chosen = members[start : start + _TOGETHER].tolist()
+            states[chosen] = _best_states(chosen, energies, clashes)
+            for one, other in clashes:
+                if one in chosen:
+                    energies[:, other] += clashes[one, other][states[one]]
     return rotors.turned(structure, states)
 
 
@@ -165,10 +150,15 @@ def _as_array(structure: Structure) -> tuple[Any, Bools]:
     array.coord = structure.coordinates.astype(np.float32)
     array.chain_id, array.res_id, array.ins_code = atoms.chains, atoms.resids, atoms.icodes
     array.res_name = parent_residues(atoms.resnames)
-    names = _renamed(np.char.replace(atoms.names, "*", "'"), _OTHER_NAMES)
-    names = np.where(is_protein(atoms), _renamed(names, _OTHER_PROTEIN_NAMES), names)
-    array.atom_name = np.where((array.res_name == "ILE") & (names == "CD"), "CD1", names)
-    array.element = np.char.upper(atoms.elements)
+    nucleic, array.element = is_nucleic(atoms), np.char.upper(atoms.elements)
+    array.atom_name = np.where(nucleic, np.char.replace(atoms.names, "*", "'"), atoms.names)
+    for inside, others in (
+        (is_protein(atoms), _PROTEIN_NAMES),
+        (nucleic, _NUCLEIC_NAMES),
+        (array.res_name == "ILE", {"CD": "CD1"}),
+    ):
+        for other, name in others.items():
+            array.atom_name[inside & (atoms.names == other)] = name
     known = connect_via_residue_names(array, inter_residue=False).as_array().tolist()
     table = {(one, other): kind for one, other, kind in known}
     inside = residues[atoms.bonds[:, 0]] == residues[atoms.bonds[:, 1]]
@@ -179,79 +169,75 @@ def _as_array(structure: Structure) -> tuple[Any, Bools]:
     return array, np.isin(residues, strange)
 
 
-def _renamed(names: Strings, others: dict[str, str]) -> Strings:
-    for old, new in others.items():
-        names = np.where(names == old, new, names)
-    return names
-
-
 def _set_charges(structure: Structure, array: Any, ph: float) -> Bools:
-    """Set formal charges, of amino acids by the pH and of others as their bonds tell.
-
-    Returns which atoms may get hydrogens.
-    """
+    """Set the charges of amino acids by the pH, and return which atoms may get hydrogens."""
     from biotite.structure import filter_amino_acids, filter_canonical_amino_acids
     from hydride import estimate_amino_acid_charges
 
     names, resnames, elements = array.atom_name, array.res_name, structure.atoms.elements
     one, other, types = array.bonds.as_array().astype(np.int64).T
     starts, ends = np.append(one, other), np.append(other, one)
-    orders = np.array([_ORDERS.get(kind, 1) for kind in types.tolist()] * 2, np.int64)
+    double = np.tile(np.isin(types, _DOUBLE), 2)
     degrees = np.bincount(starts, minlength=len(names))
-    # Acids: oxygens by a single bond at an atom that has another one by a double bond. Cations:
-    # nitrogens with four bonds, double ones counted twice, as in nitro groups and nicotinamide.
-    free = (elements == "O") & (degrees == 1)
-    acid = np.bincount(starts[free[ends] & (orders == 2)], minlength=len(names)) > 0
-    acid &= np.isin(elements, ("P", "S", "C", "N"))
-    cation = (elements == "N") & (np.bincount(starts, orders, minlength=len(names)) >= 4)
-    charges = np.where(cation, 1, 0)
-    charges[ends[free[ends] & (orders == 1) & acid[starts]]] = -1
-    amino = filter_canonical_amino_acids(array)
-    charges[amino] = estimate_amino_acid_charges(array, ph)[amino]
+    charges = estimate_amino_acid_charges(array, ph)
     # The first nitrogen of a chain is no end where it is bound to a cap.
-    nitrogen = amino & (names == "N")
-    charges[nitrogen & (degrees > np.where(resnames == "PRO", 2, 1))] = 0
+    charges[(names == "N") & (degrees > np.where(resnames == "PRO", 2, 1))] = 0
+    # Other acids have lost their hydrogens: oxygens by a single bond at an atom that has another
+    # one by a double bond. Nitrogens with four bonds, double ones counted twice, have none.
+    free = (elements == "O") & (degrees == 1)
+    acid = np.bincount(starts[free[ends] & double], minlength=len(names)) > 0
+    full = (elements == "N") & (degrees + np.bincount(starts, double, len(names)) >= 4)
+    full[ends[free[ends] & ~double & acid[starts]]] = True
+    full &= ~filter_canonical_amino_acids(array)
     # A metal takes the proton of cysteine, and that of histidine is at the other nitrogen.
     metals = metal_bonds(structure, np.ones(len(names), np.bool_))
-    bound = np.isin(np.arange(len(names)), metals[:, 1])
-    charges[bound & (resnames == "CYS") & (names == "SG")] = -1
-    histidine = bound & (resnames == "HIS") & np.isin(names, ("ND1", "NE2"))
+    bound = np.isin(np.arange(len(names)), metals[:, 1]) & np.isin(resnames, ("CYS", "HIS"))
     residues = residue_index(structure.atoms)
-    tele = np.isin(residues, residues[histidine & (names == "NE2")])
-    charges[tele & (names == "ND1") & ~bound] = 1
+    charges[(names == "ND1") & np.isin(residues, residues[bound & (names == "NE2")])] = 1
     array.set_annotation("charge", charges)
     # Before and after a gap, carbonyls and nitrogens lack the next amino acid.
     lost = (names == "C") | ((names == "N") & (degrees < 2) & (charges == 0))
-    may: Bools = ~histidine & ~(lost & filter_amino_acids(array))
+    may: Bools = ~(full | bound | (lost & filter_amino_acids(array)))
     return may
 
 
-def _place(array: Any, wanted: Bools, residues: Ints, run: Run) -> tuple[Ints, Strings, Floats]:
-    """Return all atoms in their new order: each one's owner, which it is or to which it is bound.
+def _place(structure: Structure, array: Any, bearing: Bools, run: Run) -> tuple[Structure, Ints]:
+    """Return the structure with hydrogens, and which old atom each is or is bound to.
 
-    Also their names and places. One piece after another goes to hydride; no bond joins two.
+    One piece after another goes to hydride; no bond joins two.
     """
+    from biotite.structure import concatenate
     from hydride import add_hydrogen
 
-    count, ends = len(wanted), np.sort(array.bonds.as_array()[:, :2].astype(np.int64), axis=1)
-    crossing = np.cumsum(np.bincount(ends[:, 0] + 1, minlength=count + 1)[: count + 1])
-    crossing -= np.cumsum(np.bincount(ends[:, 1] + 1, minlength=count + 1)[: count + 1])
-    breaks = np.append(np.unique(residues, return_index=True)[1], count)
-    breaks = breaks[crossing[breaks] == 0]
-    bounds = np.unique(breaks[np.searchsorted(breaks, [*range(0, count, _PIECE), count])])
-    found = list[tuple[Ints, Strings, Floats]]()
+    old, residues = structure.atoms, residue_index(structure.atoms)
+    starts = np.append(np.flatnonzero(np.diff(residues, prepend=-1)), len(old))
+    first, last = (np.bincount(ends + 1, minlength=len(old) + 1) for ends in old.bonds.T)
+    breaks = starts[np.cumsum(first - last)[starts] == 0]  # which no bond crosses
+    bounds = np.unique(breaks[np.searchsorted(breaks, [*range(0, len(old), _PIECE), len(old)])])
+    pieces, originals = list[Any](), list[Bools]()
     for start, stop in pairwise(bounds.tolist()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of atoms without a fragment
-            filled, original = add_hydrogen(array[start:stop], mask=wanted[start:stop])
-        owners = start + np.cumsum(original) - 1
-        bonds = np.sort(filled.bonds.as_array()[:, :2].astype(np.int64), axis=1)
-        parents, hydrogens = bonds[~original[bonds].all(axis=1)].T  # which follow their parents
-        owners[hydrogens] = owners[parents]
-        found.append((owners, filled.atom_name, filled.coord.astype(np.float64)))
-        run.tell(50 * stop // count, 100)
-    owners, names, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return owners, names, places
+            piece, original = add_hydrogen(array[start:stop], mask=bearing[start:stop])
+        pieces.append(piece)
+        originals.append(original)
+        run.tell(50 * stop // len(old), 100)
+    filled, original = concatenate(pieces), np.concatenate(originals)
+    bonds = sorted_bonds(filled.bonds.as_array()[:, :2])
+    owners = np.cumsum(original) - 1
+    parents, hydrogens = bonds[~original[bonds].all(axis=1)].T  # which follow their parents
+    owners[hydrogens] = owners[parents]
+    elements = np.where(original, old.elements[owners], "H")
+    atoms = replace(
+        old.take(owners),
+        names=frozen(np.where(original, old.names[owners], filled.atom_name)),
+        elements=frozen(elements),
+        masses=frozen(np.where(original, old.masses[owners], element_masses(elements))),
+        bonds=bonds,
+    )
+    places = filled.coord.astype(np.float64)
+    places[original] = structure.coordinates
+    return Structure(atoms, places, structure.boxes.select(owners)), owners
 
 
 # ---- turning -------------------------------------------------------------------------------------
@@ -292,27 +278,25 @@ def _rotors(chemistry: Chemistry) -> _Rotors:
 
 def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
     """Return the energy of each rotor in each state (states, rotors), other rotors left aside."""
-    count, hydrogens, elements = len(rotors.donors), rotors.hydrogens, chemistry.atoms.elements
+    hydrogens, elements = rotors.hydrogens, chemistry.atoms.elements
     still = np.setdiff1d(np.arange(len(elements)), hydrogens)
-    near = chemistry.structure.cross_pairs(hydrogens, still, _NEAR)
-    acceptors = np.flatnonzero(chemistry.acceptors)
-    bonds = chemistry.structure.cross_pairs(hydrogens, acceptors, _AROUND)
-    giver = np.searchsorted(hydrogens, bonds[:, 0])
+    near = chemistry.structure.cross_pairs(hydrogens, still, _AROUND)
+    giver = np.searchsorted(hydrogens, near[:, 0])
     donors = rotors.donors[rotors.owners[giver]]
-    far = chemistry.far_apart(donors, bonds[:, 1])
-    giver, donors, bonds = giver[far], donors[far], bonds[far]
-    near = near[chemistry.far_apart(*near.T)]
-    limits = [_TOUCHING.get(element, _OTHERS_TOUCHING) for element in elements[near[:, 1]]]
-    toucher = np.searchsorted(hydrogens, near[:, 0])
-    energies = np.empty((_STEPS, count))
+    bonds = chemistry.acceptors[near[:, 1]] & chemistry.far_apart(donors, near[:, 1])
+    givers, donors, taken = giver[bonds], donors[bonds], near[bonds]
+    limits = np.array([_TOUCHING.get(each, _OTHERS_TOUCHING) for each in elements[near[:, 1]]])
+    limits[~chemistry.far_apart(*near.T)] = 0.0
+    energies = np.empty((_STEPS, len(rotors.donors)))
     for state in range(_STEPS):
-        turned = rotors.turned(chemistry.structure, np.full(count, state))
-        strongest = np.zeros(len(hydrogens))
-        np.minimum.at(strongest, giver, bond_energies(turned, chemistry, donors, *bonds.T).energies)
-        strongest += _PENALTY * np.bincount(
-            toucher[turned.distances(*near.T) < limits], minlength=len(hydrogens)
-        )
-        energies[state] = np.bincount(rotors.owners, strongest, minlength=count)
+        turned = rotors.turned(chemistry.structure, np.full(len(rotors.donors), state))
+        lowest = np.zeros(len(hydrogens))
+        found = bond_energies(turned, chemistry, donors, *taken.T).energies
+        np.minimum.at(lowest, givers, found)
+        touching = giver[turned.distances(*near.T) < limits]
+        lowest += _PENALTY * np.bincount(touching, minlength=len(hydrogens))
+        lowest += _LEAST * min(state, _STEPS - state)
+        energies[state] = np.bincount(rotors.owners, lowest, len(rotors.donors))
         run.tell(50 + 50 * (state + 1) // _STEPS, 100)
     return energies
 
@@ -320,7 +304,7 @@ def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
 def _rotor_clashes(structure: Structure, rotors: _Rotors) -> _Clashes:
     """Return what it costs that two rotors touch, for those that can."""
     found = _Clashes()
-    for pair in structure.pairs(rotors.donors, _NEAR):
+    for pair in structure.pairs(rotors.donors, _AROUND):
         one, other = np.searchsorted(rotors.donors, pair).tolist()
         start = rotors.arms[:, rotors.owners == one]
         end = structure.vectors(*pair[:, None]) + rotors.arms[:, rotors.owners == other]
@@ -331,30 +315,13 @@ def _rotor_clashes(structure: Structure, rotors: _Rotors) -> _Clashes:
     return found
 
 
-def _solve(group: list[int], energies: Floats, clashes: _Clashes) -> list[int]:
-    """Return the states of a group of rotors that have the lowest energy together.
-
-    They are chosen one rotor after another, the best first, and of equal ones that which turns
-    least. A choice is given up where the best that later rotors can add makes it no better than
-    what is known.
-    """
-    floors = np.append(np.cumsum(energies[:, group].min(axis=0)[::-1])[::-1], 0.0)
-    turns = np.minimum(np.arange(_STEPS), _STEPS - np.arange(_STEPS))
-    best, lowest, n_trials = list[int](), np.inf, 0
-    stack = [(0.0, best)]
-    while stack and (n_trials < _MOST_TRIALS or not best):
-        energy, chosen = stack.pop()
-        n_trials += 1
-        if energy + floors[len(chosen)] >= lowest:
-            continue
-        if len(chosen) == len(group):
-            best, lowest = chosen, energy
-            continue
-        rotor = group[len(chosen)]
-        total = energy + energies[:, rotor]
-        for state, before in zip(chosen, group, strict=False):
-            if (before, rotor) in clashes:
-                total = total + clashes[before, rotor][state]
-        order = np.lexsort((turns, total))[::-1].tolist()
-        stack += [(float(total[state]), [*chosen, state]) for state in order]
-    return best
+def _best_states(group: list[int], energies: Floats, clashes: _Clashes) -> tuple[int, ...]:
+    """Return the states of some rotors that have the lowest energy together."""
+    states = np.ix_(*len(group) * [np.arange(_STEPS)])
+    total = np.zeros((_STEPS,) * len(group))
+    for place, rotor in enumerate(group):
+        total += energies[states[place], rotor]
+    for one, other in combinations(range(len(group)), 2):
+        if (group[one], group[other]) in clashes:
+            total += clashes[group[one], group[other]][states[one], states[other]]
+    return tuple(map(int, np.unravel_index(total.argmin(), total.shape)))

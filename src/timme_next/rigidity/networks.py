@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from typing import get_args
 
 import numpy as np
 
-from timme_next._arrays import Bools, Floats, Ints, Strings, frozen
+from timme_next._arrays import Bools, Floats, Ints, Strings, frozen, index_pairs
 from timme_next._files import write_atomically
-from timme_next._text import Described
+from timme_next._text import Described, one_line
 from timme_next.engine.checkpoint import Progress, Run
 from timme_next.ensemble import Ensemble
 from timme_next.ensemble.residues import is_water
@@ -34,11 +33,9 @@ BARS = {
     "stacking": 3,
 }
 WITH_ENERGY = ("hydrogen bond", "salt bridge")
+_SOFT = ("tether", "stacking")  # may join what other constraints join
 
 _HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "label 2")
-
-# Atoms, bars, energy and kind of bonds by family (covalent, weak, tether), lower and higher atom.
-_Constraints = dict[tuple[str, int, int], tuple[int, int, int, float, str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,15 +76,11 @@ class Network(Described):
         lengths = {len(column) for column in (self.bonds, self.bars, self.kinds, self.energies)}
         if self.bonds.shape[1:] != (2,) or len(lengths) > 1:
             raise ValueError("a network needs two bodies, bars, a kind and an energy for each bond")
+        index_pairs(self.bonds, self.n_bodies, "bodies of bonds")
         if (self.bonds[:, 0] == self.bonds[:, 1]).any():
             raise ValueError("a bond joins two bodies, got one from a body to itself")
-        for values, low, high, what in (
-            (self.bonds, 0, self.n_bodies - 1, "bodies of bonds"),
-            (self.bars, 1, 6, "bars of a bond"),
-        ):
-            if values.size and not low <= values.min() <= values.max() <= high:
-                got = f"got {values.min()} to {values.max()}"
-                raise ValueError(f"{what} range from {low} to {high}, {got}")
+        if not np.isin(self.bars, range(1, 7)).all():
+            raise ValueError(f"a bond has 1 to 6 bars, got {np.unique(self.bars).tolist()}")
 
     def of_kind(self, *kinds: str) -> Bools:
         """Return which bonds (bonds,) are of some kinds, such as ``"tether"``."""
@@ -162,24 +155,20 @@ def network(
     run.tell(3, 4)
     covalent = structure.atoms.bonds
     sulphur = np.isin(structure.atoms.elements, ("S", "Se"))[covalent].all(axis=1)
-    parts = (
-        (covalent, np.select([chemistry.locked, sulphur], ["locked", "disulfide"], "covalent")),
-        (metals, np.full(len(metals), "metal")),
-        (
-            np.column_stack([weak.hydrogens, weak.acceptors]),
-            np.where(weak.salt_bridges, "salt bridge", "hydrogen bond"),
-        ),
-        (tied, np.full(len(tied), "tether")),
-        (stacks, np.full(len(stacks), "stacking")),
-    )
-    kinds = np.concatenate([kind for _, kind in parts])
+    bonds = (covalent, metals, np.column_stack([weak.hydrogens, weak.acceptors]), tied, stacks)
+    names = ("covalent", "metal", "hydrogen bond", "tether", "stacking")
+    kinds = np.repeat(names, [len(pairs) for pairs in bonds])
+    kinds[np.flatnonzero(sulphur)] = "disulfide"
+    kinds[np.flatnonzero(chemistry.locked)] = "locked"
+    with_energy = np.flatnonzero(kinds == "hydrogen bond")
+    kinds[with_energy[weak.salt_bridges]] = "salt bridge"
     energies = np.full(len(kinds), np.nan)
-    energies[np.isin(kinds, WITH_ENERGY)] = weak.energies
+    energies[with_energy] = weak.energies
     remarks = notes(chemistry, metals, waters=waters)
     run.tell(4, 4)
     return Network(
         n_bodies=len(structure.atoms),
-        bonds=frozen(np.concatenate([pairs for pairs, _ in parts])),
+        bonds=frozen(np.concatenate(bonds)),
         bars=frozen(np.array([BARS[kind] for kind in kinds.tolist()], np.int64)),
         kinds=frozen(kinds),
         energies=frozen(energies),
@@ -205,28 +194,25 @@ def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) ->
     Path
         The file written.
     """
+    from pandas import DataFrame
+
     if network.n_bodies != ensemble.n_sites:
         raise ValueError(
             f"the network has {network.n_bodies} bodies and the structure {ensemble.n_sites} "
             "sites: give the structure from which the network was made"
         )
-    labels = {int(atom): ensemble.site_label(int(atom)) for atom in np.unique(network.bonds)}
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADER)
-    columns = (network.kinds, network.bars, network.energies, network.bonds)
-    for kind, bars, energy, (one, other) in zip(*(c.tolist() for c in columns), strict=True):
-        shown = "" if math.isnan(energy) else energy
-        writer.writerow([kind, bars, shown, one + 1, other + 1, labels[one], labels[other]])
-    return write_atomically(path, text.getvalue())
+    labels = np.array([ensemble.site_label(site) for site in range(ensemble.n_sites)])
+    columns = (network.kinds, network.bars, network.energies)
+    ends = network.bonds.T
+    rows = DataFrame(dict(zip(_HEADER, (*columns, *(ends + 1), *labels[ends]), strict=True)))
+    return write_atomically(path, rows.to_csv(index=False, lineterminator="\n"))
 
 
 def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
     """Read constraints back, edited or not.
 
-    Rows may be removed, added and changed, in any order. An atom is known by its number or, where
-    that is empty, by its label. Where both are given they must agree, so that the list of another
-    structure is not taken by mistake.
+    Rows may be removed, added and changed, in any order. Atoms are known by their numbers. Where
+    there are labels they must agree, so that the list of another structure is not taken by mistake.
 
     Parameters
     ----------
@@ -240,28 +226,48 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
     Network
         Constraints in the order of the table.
     """
-    rows = csv.reader(io.StringIO(read_bytes(Path(path)).decode(errors="replace")))
-    labels = [ensemble.site_label(site) for site in range(ensemble.n_sites)]
-    found = _Constraints()
+    from pandas import DataFrame, read_csv, to_numeric
+
+    text = io.BytesIO(read_bytes(Path(path)))
     try:
-        names = [name.partition("(")[0].strip().lower() for name in next(rows, ())]
-        for row in rows:
-            cells = dict(zip(names, map(str.strip, row), strict=False))
-            if any(cells.values()):
-                _add_constraint(cells, labels, found)
-    except (ValueError, csv.Error) as error:
-        raise ValueError(f"{path}: line {rows.line_num}: {error}") from None
-    except KeyError as column:
-        raise ValueError(f"{path}: line {rows.line_num}: a row needs {column}") from None
-    if not found:
-        raise ValueError(f"{path}: rigidity needs bonds, got an empty table: edit constraints.csv")
-    one, other, bars, energies, kinds = zip(*found.values(), strict=True)
+        rows = read_csv(text, dtype=str, keep_default_na=False, skip_blank_lines=False)
+    except ValueError as error:
+        raise ValueError(f"{path}: {one_line(error)}") from None
+    rows = rows[(rows != "").any(axis=1)].fillna("")
+    if rows.empty or not set(_HEADER) <= set(rows):
+        raise ValueError(f"{path}: constraints need the columns {', '.join(_HEADER)}, and one row")
+    n_sites, kinds = ensemble.n_sites, rows["kind"].to_numpy(np.str_)
+    bars, energies, one, other = (
+        to_numeric(rows[name], errors="coerce").to_numpy(np.float64) for name in _HEADER[1:5]
+    )
+    weak = np.isin(kinds, WITH_ENERGY)
+    families = np.select([weak, np.isin(kinds, _SOFT)], ["weak", kinds], "covalent")
+    keys = DataFrame([families, np.fmin(one, other), np.fmax(one, other)]).T
+    labels = {site + 1: ensemble.site_label(site) for site in range(n_sites)}
+    differ = [
+        (rows[f"label {n}"] != "") & (rows[f"label {n}"] != [labels.get(end, "") for end in ends])
+        for n, ends in ((1, one), (2, other))
+    ]
+    for column, wrong, needed in (
+        ("kind", ~np.isin(kinds, [*BARS]), f"one of {', '.join(BARS)}"),
+        ("bars", ~np.isin(bars, range(1, 7)), "a number from 1 to 6"),
+        (_HEADER[2], np.isnan(energies) & (weak | (rows[_HEADER[2]] != "")), "a number"),
+        ("atom 1", ~np.isin(one, [*labels]), f"a number from 1 to {n_sites}"),
+        ("atom 2", ~np.isin(other, [*labels]), f"a number from 1 to {n_sites}"),
+        ("atom 2", one == other, "another atom than the first"),
+        ("label 1", differ[0], "that of the atom in this structure"),
+        ("label 2", differ[1], "that of the atom in this structure"),
+        ("atom 2", keys.duplicated(), "bound to the first in one row only"),
+    ):
+        for line in rows.index[wrong][:1]:
+            got = rows[column][line][:40]
+            raise ValueError(f"{path}: line {line + 2}: {column} must be {needed}, got {got!r}")
     return Network(
-        n_bodies=ensemble.n_sites,
-        bonds=frozen(np.column_stack([one, other])),
-        bars=frozen(np.array(bars)),
-        kinds=frozen(np.array(kinds)),
-        energies=frozen(np.array(energies)),
+        n_bodies=n_sites,
+        bonds=frozen(np.column_stack([one, other]).astype(np.int64) - 1),
+        bars=frozen(bars.astype(np.int64)),
+        kinds=frozen(kinds),
+        energies=frozen(energies),
         notes=(f"the constraints are those of {path}",),
     )
 
@@ -275,41 +281,3 @@ def checked_energy(given: float | str) -> float:
     if math.isnan(energy):
         raise ValueError(f"an energy is one number in kcal/mol, such as -1.0, got {given!r}")
     return energy
-
-
-def _add_constraint(cells: dict[str, str], labels: list[str], found: _Constraints) -> None:
-    """Add the bond of one row, by its family and atoms."""
-    kind = cells["kind"].lower()
-    if kind not in BARS:
-        raise ValueError(f"kind must be one of {', '.join(BARS)}, got {kind!r}")
-    bars, energy = _number(cells["bars"], 6, "bars"), math.nan
-    if cells["energy"] or kind in WITH_ENERGY:
-        energy = checked_energy(cells["energy"])
-    one, other = (_site(cells[f"atom {n}"], cells.get(f"label {n}", ""), labels) for n in "12")
-    family = kind if kind == "tether" else "weak" if kind in WITH_ENERGY else "covalent"
-    key = (family, min(one, other), max(one, other))
-    if one == other or key in found:
-        raise ValueError(
-            f"two different atoms and one row a bond are needed, got {labels[one]} and "
-            f"{labels[other]}{' again' * (one != other)}: leave out this row"
-        )
-    found[key] = one, other, bars, energy, kind
-
-
-def _site(number: str, label: str, labels: list[str]) -> int:
-    """Return the site of a number, counted from 1, or of a label that is there once."""
-    if not number and labels.count(label) != 1:
-        raise ValueError(f"{labels.count(label)} atoms have the label {label!r}: give a number")
-    site = _number(number, len(labels), "atom") - 1 if number else labels.index(label)
-    if label not in ("", labels[site]):
-        raise ValueError(
-            f"atom {number} is {labels[site]} in this structure, not {label}: correct the row, or "
-            "give the structure of this list"
-        )
-    return site
-
-
-def _number(text: str, most: int, what: str) -> int:
-    if not (text.isdecimal() and 1 <= int(text) <= most):
-        raise ValueError(f"{what} must be a number from 1 to {most}, got {text!r}")
-    return int(text)
