@@ -6,7 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from timme_next import comparison, hierarchy, objects, pairs, synthetic, theory
+    from timme_next import (
+        comparison,
+        confidence,
+        data,
+        hierarchy,
+        motion,
+        objects,
+        pairs,
+        rigidity,
+        synthetic,
+        theory,
+    )
+    from timme_next.analysis.finding import Finding
+    from timme_next.analysis.motion import analyse_motion, two_point
+    from timme_next.analysis.recipe import analyse
     from timme_next.analysis.result import Analysis, Comparison
     from timme_next.analysis.store import load, save
     from timme_next.ensemble import Atoms, Ensemble
@@ -16,15 +30,30 @@ if TYPE_CHECKING:
     from timme_next.hierarchy.partition import Partition
     from timme_next.hierarchy.quantity import Quantity
     from timme_next.hierarchy.tree import Hierarchy
+    from timme_next.io import read, read_matrix
+    from timme_next.notebook import show
     from timme_next.objects import Objects
+    from timme_next.output.folder import export, plot
     from timme_next.pairs import Pairs
 
-_MODULES = ("comparison", "hierarchy", "objects", "pairs", "synthetic", "theory")
+_MODULES = (
+    "comparison",
+    "confidence",
+    "data",
+    "hierarchy",
+    "motion",
+    "objects",
+    "pairs",
+    "rigidity",
+    "synthetic",
+    "theory",
+)
 _HOMES = {  # modules of the public names, imported when a name is first used
     "Analysis": "analysis.result",
     "Atoms": "ensemble",
     "Comparison": "analysis.result",
     "Ensemble": "ensemble",
+    "Finding": "analysis.finding",
     "Fluctuations": "fluctuations",
     "Hierarchy": "hierarchy.tree",
     "Objects": "objects",
@@ -32,11 +61,19 @@ _HOMES = {  # modules of the public names, imported when a name is first used
     "Partition": "hierarchy.partition",
     "Quantity": "hierarchy.quantity",
     "TooFewSnapshotsError": "fluctuations",
+    "analyse": "analysis.recipe",
+    "analyse_motion": "analysis.motion",
     "cluster": "hierarchy.clustering",
+    "export": "output.folder",
     "link": "hierarchy.linking",
     "load": "analysis.store",
     "measure": "fluctuations",
     "save": "analysis.store",
+    "plot": "output.folder",
+    "read": "io",
+    "read_matrix": "io",
+    "show": "notebook",
+    "two_point": "analysis.motion",
 }
 
 __all__ = [
@@ -44,6 +81,7 @@ __all__ = [
     "Atoms",
     "Comparison",
     "Ensemble",
+    "Finding",
     "Fluctuations",
     "Hierarchy",
     "Objects",
@@ -51,17 +89,29 @@ __all__ = [
     "Partition",
     "Quantity",
     "TooFewSnapshotsError",
+    "analyse",
+    "analyse_motion",
     "cluster",
     "comparison",
+    "confidence",
+    "data",
+    "export",
     "hierarchy",
     "link",
     "load",
     "measure",
+    "motion",
     "objects",
     "pairs",
+    "plot",
+    "read",
+    "read_matrix",
+    "rigidity",
     "save",
+    "show",
     "synthetic",
     "theory",
+    "two_point",
 ]
 
 

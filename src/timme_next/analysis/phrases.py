@@ -70,6 +70,8 @@ def percent(share: float) -> str:
 
 def samples(count: float) -> str:
     """Return a number of independent samples: "about 2 independent samples"."""
+    if np.isnan(count):
+        return "an unknown number of independent samples"
     whole = max(1, round(count))
     return f"about {whole:,} independent sample{'s' * (whole != 1)}"
 

@@ -30,7 +30,7 @@ _STAND_IN = 20  # steps
 _READ_BYTES = 20_000_000  # of coordinates, at once
 _MOST_FRAMES = 64  # at once
 
-Progress = Callable[[int, int], None]  # called with the snapshots done and all of them
+Progress = Callable[[int, int], object]  # called with the snapshots done and all of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)

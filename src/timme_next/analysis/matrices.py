@@ -1,0 +1,113 @@
+"""Ready-made matrices: σ of pairs that were measured elsewhere, or anything like it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timme_next._arrays import frozen
+from timme_next.analysis.measurement import KEPT, MOST_DRAWN, evenly
+from timme_next.analysis.result import Analysis, Made, System
+from timme_next.analysis.settings import Settings
+from timme_next.analysis.system import sources_of, title_of
+from timme_next.confidence.assessment import levels_of_matrix
+from timme_next.ensemble import Atoms
+from timme_next.fluctuations import (
+    Fluctuations,
+    from_matrix,
+)
+from timme_next.hierarchy.linking import link
+from timme_next.hierarchy.quantity import SIGMA, Quantity, as_quantity
+from timme_next.io import Matrix, read_matrix
+from timme_next.io.files import kind, open_npy
+
+_OF_MATRICES = {  # settings that count for a matrix
+    *("unit", "linkage", "confidence", "cutoff", "length", "min_size", "palette", "order"),
+    *("full", "workers", "memory", "seed"),
+}
+_LARGEST = 3_000  # sites of a matrix whose levels are looked for
+
+
+def analyse_matrix(source: Any, settings: Settings, unused: Sequence[str]) -> Analysis:
+    """Return the analysis of a matrix, without its finding; refuse what counts for snapshots."""
+    names = [*unused, *sorted(settings.model_fields_set - _OF_MATRICES)]
+    path = str(source) if isinstance(source, str | Path) else ""
+    prefix = f"{path}: " if path else ""
+    if names:
+        told = ", ".join(f"{name}=" for name in names)
+        raise ValueError(f"{prefix}a matrix is linked as it is: leave out {told}")
+    given_ = read_matrix(source) if path else source
+    quantity = SIGMA
+    if isinstance(given_, Matrix):
+        if given_.symbol:
+            quantity = Quantity(given_.symbol, given_.unit, words=given_.words)
+        given_ = given_.values
+    quantity = as_quantity(quantity, settings.unit or "")
+    if isinstance(given_, Fluctuations):
+        sigma = replace(given_, unit=quantity.unit or given_.unit)
+    else:
+        try:
+            sigma = from_matrix(given_, unit=quantity.unit)
+        except ValueError as error:
+            raise ValueError(f"{prefix}{error}") from None
+    tree = link(sigma, quantity=quantity, linkage=settings.linkage)
+    judged, notes = None, tuple[str, ...]()
+    if settings.confidence is not False and sigma.n_objects <= _LARGEST:
+        judged = levels_of_matrix(sigma.matrix(), tree, min_size=max(2, settings.min_size))
+    if len(sigma.sigma) > KEPT:
+        notes = (f"{quantity.symbol} of {len(sigma.sigma):,} pairs is drawn in part",)
+        chosen = np.isin(np.arange(tree.n_sites), evenly(np.arange(tree.n_sites), MOST_DRAWN))
+        kept = chosen[sigma.pairs].all(axis=1)
+        pairs, common = frozen(sigma.pairs[kept]), frozen(sigma.common[kept])
+        sigma = replace(sigma, pairs=pairs, sigma=frozen(sigma.sigma[kept]), common=common)
+    sites = names_of(source, tree.n_sites)
+    made = Made(
+        *("run", "matrix", title_of((path,) if path else ()), "sites", "all pairs"),
+        n_pairs=len(sigma.sigma),
+        settings=settings,
+        given=tuple(sorted(settings.model_fields_set)),
+        length=settings.length,
+        length_name="a" if settings.length else "",
+        sources=sources_of((path,) if path else ()),
+        version=version("pytimme"),
+    )
+    system = System.without_places(sites, unit=sigma.unit)
+    return Analysis(system, tree, made, notes, fluctuations=sigma, confidence=judged)
+
+
+def is_matrix(source: Any) -> bool:
+    """Return whether a source is σ of pairs rather than snapshots."""
+    if isinstance(source, str | Path):
+        ending = kind(Path(source))
+        here = ending == ".npy" and Path(source).is_file()
+        return ending in (".json", ".mtx") or (here and open_npy(source).ndim <= 2)
+    if isinstance(source, Fluctuations | Matrix) or hasattr(source, "tocsr"):
+        return True
+    if hasattr(source, "columns"):
+        return hasattr(source, "index") and list(source.index) == list(source.columns)
+    plain = (
+        isinstance(source, list | tuple)
+        and bool(source)
+        and isinstance(source[0], int | float | list | tuple | np.ndarray)
+    )
+    if not (plain or isinstance(source, np.ndarray)):
+        return False
+    try:
+        return np.ndim(source) <= 2
+    except ValueError:  # rows of different lengths, which the reader refuses
+        return False
+
+
+def names_of(matrix: Any, n_sites: int) -> Atoms:
+    """Return sites with the names of the columns of a table, numbered from 1 elsewhere."""
+    sites, labels = Atoms.unnamed(n_sites), list(getattr(matrix, "columns", ()))
+    if not labels or labels == list(range(n_sites)):
+        return sites
+    if all(isinstance(label, int | np.integer) for label in labels):
+        return replace(sites, resids=np.array(labels, np.int64))
+    return replace(sites, names=np.array([str(label) for label in labels]))

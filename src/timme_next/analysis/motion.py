@@ -1,0 +1,247 @@
+"""The recipe of motions: rigid bodies as the hierarchy, and how they move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from timme_next import objects as make_objects
+from timme_next._arrays import Floats, Ints
+from timme_next.analysis.inputs import (
+    READING,
+    in_memory,
+    noted_warnings,
+    read_snapshots,
+    settings_of,
+)
+from timme_next.analysis.recipe import analyse, assemble, finish
+from timme_next.analysis.result import Analysis, announce
+from timme_next.analysis.settings import MotionSettings, Settings
+from timme_next.analysis.system import sources_of
+from timme_next.engine.checkpoint import Progress
+from timme_next.ensemble import Atoms, Ensemble
+from timme_next.ensemble.atoms import angstroms
+from timme_next.ensemble.residues import residue_index, shown_sites
+from timme_next.io import read
+from timme_next.motion.correlation import two_point as correlate
+from timme_next.motion.motions import describe_motion, split_motions
+from timme_next.motion.superposition import superpose
+from timme_next.motion.variance import Components, principal_components, rmsip
+from timme_next.objects import Objects
+
+_COMPONENTS, _HALVES = 10, 8  # that are kept; snapshots whose halves are compared
+_SHARED, _ALIKE = 6, 0.25  # sites of a known transition; residues of the same name
+
+
+def analyse_motion(
+    source: Any,
+    *others: Any,
+    settings: MotionSettings | None = None,
+    progress: Progress | None = None,
+    write: Callable[[Ensemble, str], object] | None = None,
+    **options: Any,
+) -> Analysis:
+    """Find the rigid bodies of an ensemble, and how they move against one another.
+
+    Parameters
+    ----------
+    source : path, array, Universe, Ensemble, Analysis, …
+        As for :func:`timme.analyse`, but no matrix; of an Analysis, its files are read again.
+    *others : path
+        Trajectories of a topology, or more structures.
+    settings : MotionSettings, optional
+        All settings at once.
+    progress : callable, optional
+        As for :func:`timme.analyse`.
+    write : callable, optional
+        Called with all snapshots, superposed on the body held still, and ``superposed=``.
+    **options
+        Fields of :class:`timme.analysis.MotionSettings`, such as ``bodies=3``.
+
+    Returns
+    -------
+    Analysis
+        Its hierarchy joins pieces into bodies, and bodies into the whole, at the rest that rigid
+        motion leaves.
+
+    Examples
+    --------
+    >>> import timme_next as timme
+    >>> planted = timme.synthetic.bodies((60, 40), 20, spans=[30.0])
+    >>> timme.analyse_motion(planted.ensemble).hierarchy.quantity.symbol
+    'rest'
+    """
+    chosen = settings_of(MotionSettings, settings, options)
+    if isinstance(source, Analysis):
+        (source, *files), chosen = _opened_again(source, chosen)
+        others = tuple(files)
+    with noted_warnings() as notes:
+        ensemble = read_snapshots(source, others, chosen, progress)
+        announce(progress, "finding rigid bodies")
+        objects, sites = _standing(ensemble, chosen.shown)
+        still = None
+        if chosen.reference is not None:
+            still = np.flatnonzero(np.isin(sites, ensemble.find_sites(chosen.reference)))
+        standing = in_memory(ensemble.select(sites))
+        known = None if chosen.axis_from is None else known_transition(standing, chosen.axis_from)
+        found = describe_motion(
+            standing,
+            n_bodies=chosen.bodies,
+            reference=still,
+            transition=known,
+            seed=chosen.seed,
+        )
+        core = found.bodies.members(found.reference)
+        if known is not None and not found.known:
+            notes.append("axis_from= is not used: one body turns against no other")
+        made = assemble(objects, hierarchy=found.bodies.hierarchy)
+        if write is not None and chosen.superposed is not None:
+            laid = superpose(ensemble, sites[core])
+            notes.extend(laid.notes)
+            write(laid.ensemble, chosen.superposed)
+        announce(progress, "finding principal components")
+        modes, halves = _components(standing, core)
+    origin = replace(
+        made.made,
+        recipe="motion",
+        kind="molecule",
+        settings=chosen,
+        given=tuple(sorted(chosen.model_fields_set)),
+    )
+    splits = split_motions(standing, found.bodies.hierarchy)
+    made = replace(made, made=origin, motion=found, splits=splits, modes=modes, halves=halves)
+    return finish(made, notes)
+
+
+def two_point(
+    source: Any,
+    *others: Any,
+    distances: npt.ArrayLike,
+    lags: Sequence[int] = (1,),
+    drift: bool = False,
+    **options: Any,
+) -> Analysis:
+    """Analyse particles, and correlate the displacements of their pairs against distance.
+
+    Parameters
+    ----------
+    source, *others, **options
+        As for :func:`timme.analyse`: particles in 2 or 3 dimensions.
+    distances : array_like
+        Ascending distances between which pairs are counted.
+    lags : sequence of int, optional
+        In snapshots.
+    drift : bool, optional
+        Whether the mean displacement of all particles is subtracted.
+
+    Returns
+    -------
+    Analysis
+        With ``correlation``.
+
+    Examples
+    --------
+    >>> import timme_next as timme
+    >>> walks = np.random.default_rng(0).normal(size=(50, 20, 2)).cumsum(axis=0)
+    >>> two_point(walks, distances=[0, 5, 10]).correlation.along.shape
+    (1, 2)
+    """
+    chosen = settings_of(Settings, options.pop("settings", None), _settings_in(options))
+    with noted_warnings() as notes:
+        ensemble = read_snapshots(source, others, chosen, options.get("progress"))
+    found = correlate(ensemble, distances, lags=lags, drift=drift)
+    rest = {name: value for name, value in chosen if name in chosen.model_fields_set - READING}
+    made = analyse(ensemble, **options, **rest)
+    return finish(replace(made, correlation=found), [*notes, *found.notes])
+
+
+def _settings_in(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the fields of settings out of options, which keep how a run is carried out."""
+    how = ("metric", "client", "progress", "checkpoint")
+    return {name: options.pop(name) for name in [*options] if name not in how}
+
+
+def _standing(ensemble: Ensemble, text: str | None) -> tuple[Objects, Ints]:
+    """Return objects of the hierarchy, and the site that stands for each: residues if they can."""
+    sites = shown_sites(ensemble.sites) if text is None else ensemble.find_sites(text)
+    if not len(sites):
+        return make_objects.points(ensemble), np.arange(ensemble.n_sites)
+    residue = residue_index(ensemble.sites)
+    if np.array_equal(residue[sites], np.arange(residue.max() + 1)):
+        return make_objects.residues(ensemble), sites
+    return make_objects.points(ensemble.select(sites)), sites
+
+
+def _components(ensemble: Ensemble, core: Ints) -> tuple[Components, float]:
+    """Return the largest components, and how far those of both halves agree."""
+    found = principal_components(ensemble, on=core, n_components=_COMPONENTS)
+    if ensemble.n_snapshots < _HALVES:
+        return found, np.nan
+    laid, middle = superpose(ensemble, core).ensemble, ensemble.n_snapshots // 2
+    parts = (laid[:middle], laid[middle:])
+    return found, rmsip(*(principal_components(part, superposed=True) for part in parts))
+
+
+def _opened_again(source: Analysis, chosen: MotionSettings) -> tuple[list[str], MotionSettings]:
+    """Return the files of a result, if they are the same, and the settings of their reading."""
+    made, paths = source.made, list[str]()
+    for each in made.sources:
+        if not each.sha256 or sources_of([each.path]) != (each,):
+            raise ValueError(
+                f"{each.path or each.name} is not the file that the result was made from: give "
+                "the files themselves"
+            )
+        paths.append(each.path)
+    if not paths:
+        raise ValueError("the result was made in memory: give the snapshots themselves")
+    fields = (READING | {"select", "chain", "shown", "replicas"}) & set(made.given)
+    known = {name: getattr(made.settings, name) for name in fields - chosen.model_fields_set}
+    return paths, settings_of(MotionSettings, chosen, known)
+
+
+def known_transition(ensemble: Ensemble, files: tuple[str, ...]) -> Floats:
+    """Return where sites are before and after a known transition (2, sites, 3), NaN if missing."""
+    found = np.stack([_places(ensemble, path) for path in files])
+    found[:, np.isnan(found).any(axis=(0, 2))] = np.nan
+    shared = int(np.isfinite(found[0, :, 0]).sum())
+    if shared < _SHARED:
+        raise ValueError(
+            f"{' and '.join(files)} share {shared} sites with what is analysed, {_SHARED} are "
+            "needed: give structures of the same molecule, with the same residue numbers"
+        )
+    return found
+
+
+def _places(ensemble: Ensemble, path: str) -> Floats:
+    """Return the places of sites in a structure, matched by chain, residue number and name."""
+    there, wanted = read(path), ensemble.sites
+    places, atoms = np.asarray(there.snapshot()[0], np.float64), there.sites
+    rows = _match(wanted, atoms, ("chains", "resids", "icodes", "names"))
+    if 2 * np.count_nonzero(rows >= 0) < len(rows):  # chains have other names there
+        rows = _match(wanted, atoms, ("resids", "icodes", "names"))
+    here = np.flatnonzero(rows >= 0)
+    alike = np.count_nonzero(wanted.resnames[here] == atoms.resnames[rows[here]])
+    if (wanted.resnames != "").all() and alike < _ALIKE * len(wanted):
+        raise ValueError(
+            f"{path}: of {len(wanted)} sites, {alike} are there with the same residue name: give "
+            "structures of the same molecule, with the same residue numbers"
+        )
+    units = [angstroms(each.unit) if each.unit else None for each in (there, ensemble)]
+    scale = units[0] / units[1] if units[0] and units[1] else 1.0
+    found = np.full((len(wanted), 3), np.nan)
+    found[here] = scale * places[rows[here]]
+    return found
+
+
+def _match(wanted: Atoms, atoms: Atoms, columns: tuple[str, ...]) -> Ints:
+    """Return the row of each wanted atom among others, -1 for none; of several, the first."""
+    ours, theirs = (
+        list(zip(*(getattr(each, name).tolist() for name in columns), strict=True))
+        for each in (wanted, atoms)
+    )
+    first = {key: row for row, key in reversed(list(enumerate(theirs)))}
+    return np.array([first.get(key, -1) for key in ours], np.int64)
