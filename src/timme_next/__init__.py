@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         synthetic,
         theory,
     )
+    from timme_next.analysis.comparison import compare
     from timme_next.analysis.finding import Finding
     from timme_next.analysis.motion import analyse_motion, two_point
     from timme_next.analysis.recipe import analyse
@@ -64,6 +65,7 @@ _HOMES = {  # modules of the public names, imported when a name is first used
     "analyse": "analysis.recipe",
     "analyse_motion": "analysis.motion",
     "cluster": "hierarchy.clustering",
+    "compare": "analysis.comparison",
     "export": "output.folder",
     "link": "hierarchy.linking",
     "load": "analysis.store",
@@ -92,6 +94,7 @@ __all__ = [
     "analyse",
     "analyse_motion",
     "cluster",
+    "compare",
     "comparison",
     "confidence",
     "data",

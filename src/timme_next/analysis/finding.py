@@ -148,7 +148,7 @@ def find(analysis: Analysis) -> Finding:
 def agreement(comparison: Any) -> Finding:
     """Return whether two results agree, in words; labels are clusters of the first."""
     words, cut = group_sentences.agreement(comparison), comparison.agreement.clusters.first
-    large = cut.sizes[cut.labels] >= min_size(comparison.first)
+    large = cut.sizes[cut.labels] >= min_size(comparison)
     return _finding("agreement", "", words, np.where(large, cut.labels, -1), cut.cutoff)
 
 

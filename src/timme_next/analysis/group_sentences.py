@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timme_next._text import counted
 from timme_next.analysis import tables
 from timme_next.analysis.evidence import (
     Evidence,
@@ -268,10 +269,8 @@ def core(analysis: Analysis) -> Words:
     facts.append(Fact("network", f"{', '.join(counts)}{added}" if len(kinds) else "no bonds"))
     sentence = f"one rigid core of {largest} of {n} {many}, held by {bonds}."
     if largest < size:
-        sentence = (
-            f"no rigid core at {energy(rigid.cutoff)} kcal/mol: the largest rigid cluster has"
-        )
-        sentence += f" {largest} of {n} {many}."
+        sentence = f"no rigid core at {energy(rigid.cutoff)} kcal/mol: the largest rigid cluster "
+        sentence += f"has {largest} of {n} {many}."
     return Words(sentence, facts, notes, "" if rigid.together is not None else "no error bars")
 
 
@@ -291,7 +290,10 @@ def agreement(comparison: Any) -> Words:
         if not alike:
             sentence = f"{first} and {second} do not agree beyond chance: {best:.2f}, {beside}."
     cutoffs = overlap.first.cutoff, overlap.second.cutoff
-    where = [cutoff(each, x) for each, x in zip(results, cutoffs, strict=True)]
+    where = [
+        cutoff(each, x) if len(each.hierarchy.levels) > 1 else f"the clusters of {name}"
+        for each, x, name in zip(results, cutoffs, names, strict=True)
+    ]
     facts.append(Fact("best at", f"{' with '.join(where)}, over all pairs of cutoffs"))
     cores = overlap.first.labels == 0, overlap.second.labels == 0
     sizes = [np.count_nonzero(core) for core in cores]
@@ -299,7 +301,8 @@ def agreement(comparison: Any) -> Words:
     shared = f"{sizes[0]} in {names[0]}, {sizes[1]} in {names[1]}"
     facts.append(Fact("shared", f"{both} {many} are in the largest cluster of both ({shared})"))
     if chance is not None:
-        how = "shifted along the chain" if comparison.first.system.sequential else "permuted"
+        chains = all(each.system.sequential for each in results)
+        how = "shifted along the chain" if chains else "permuted"
         draws = f"the same search with {names[1]} {how}, {len(chance.rand)} times"
         facts.append(Fact("chance", f"{draws}: 95 % below {chance.high:.2f}"))
     facts.append(Fact("sites", _matched(comparison)))
@@ -320,13 +323,15 @@ def _origin(analysis: Analysis) -> str:
 def _matched(comparison: Any) -> str:
     """How many sites were matched, and which were left out."""
     common, told = comparison.common, list[str]()
-    pairs = (comparison.first, common.first), (comparison.second, common.second)
-    for each, rows in pairs:
-        left = np.setdiff1d(np.arange(len(each.shown_atoms)), rows)
-        some = tables.runs(each.shown_atoms, left)
+    results, rows = (comparison.first, comparison.second), (common.first, common.second)
+    each_side = list(zip(comparison.names, [r.shown_atoms for r in results], rows, strict=True))
+    for name, atoms, row in each_side:
+        left = np.setdiff1d(np.arange(len(atoms)), row)
+        some = tables.runs(atoms, left)
         if len(left):
-            told.append(f"{each.made.title} {some}" if len(some) <= _LONG else f"{len(left)} more")
-    one, other = (each.shown_atoms.resnames[rows] for each, rows in pairs)
+            told.append(f"{name} {some}" if len(some) <= _LONG else f"{len(left)} more")
+    one, other = (atoms.resnames[row] for _, atoms, row in each_side)
     same = ", all with the same residue names" * bool((one == other).all() and (one != "").all())
     left_out = f"; left out: {', '.join(told)}" if told else ""
-    return f"{len(common.first)} {comparison.first.system.shown_name} matched{same}{left_out}"
+    sites = counted(len(common.first), comparison.first.system.shown_name).replace("Cαs", "Cα")
+    return f"{sites} matched{same}{left_out}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Self
 
@@ -27,7 +27,7 @@ from timme_next.motion.hinges import Hinge
 from timme_next.motion.motions import Motions, SplitMotion
 from timme_next.motion.variance import Components
 from timme_next.rigidity.decomposition import Decomposition
-from timme_next.rigidity.ensemble import Stability, Together
+from timme_next.rigidity.ensemble import Together
 from timme_next.rigidity.networks import Network
 
 
@@ -53,6 +53,18 @@ class System(Described):
     film: Coordinates | None = None  # (frames, sites, dimensions), some snapshots in order
     film_frames: Ints | None = None  # (frames,), which snapshots these are
     numbers: Ints | None = None  # (sites,), ids or places in the files of the user
+
+    def restrict(self, objects: Ints) -> Self:
+        """Return a system of some of the objects, all of them shown; sites stay."""
+        place = np.full(len(self.names) + 1, -1)
+        place[objects] = every = np.arange(len(objects))
+        return replace(
+            self,
+            names=self.names[objects],
+            object_sites=self.object_sites[objects],
+            site_objects=place[self.site_objects],
+            shown=every,
+        )
 
     @classmethod
     def without_places(cls, sites: Atoms, *, unit: str = "") -> Self:
@@ -100,7 +112,6 @@ class Rigidity(Described):
     cutoff: float  # energy of the bonds that hold, in kcal/mol
     n_added: int = 0  # hydrogens that were added
     together: Together | None = None  # over the models of an ensemble, or perturbed copies
-    stability: Stability | None = None  # of the shown sites
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,7 +237,7 @@ class Analysis(Described):
         return f"<Analysis {self.made.title}{found}; {', '.join(sizes)}>".replace("  ", " ")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)  # without slots: properties are kept
 class Comparison(Described):
     """Two results of the same sites, and how far their clusters agree."""
 
@@ -239,6 +250,22 @@ class Comparison(Described):
     difference: Difference | None = None  # of two results of one quantity
     notes: tuple[str, ...] = ()
     finding: Finding | None = None
+
+    @cached_property
+    def sides(self) -> tuple[Analysis, Analysis]:
+        """Both hierarchies of the common sites, in one structure and with the same finding."""
+        found, clusters = self.agreement, self.agreement.clusters
+        given = (self.first, self.common.first), (self.second, self.common.second)
+        placed = [(each, rows) for each, rows in given if each.system.coordinates.shape[1]]
+        base, rows = (placed or given)[0]
+        system = base.system.restrict(base.system.shown[rows])
+        made = replace(self.made, kind=base.made.kind, title=" and ".join(self.names))
+
+        def side(tree: Hierarchy, cutoff: float) -> Analysis:
+            told = None if self.finding is None else replace(self.finding, cutoff=cutoff)
+            return Analysis(system, tree, made, self.notes, told)
+
+        return side(found.first, clusters.first.cutoff), side(found.second, clusters.second.cutoff)
 
     def __str__(self) -> str:
         return repr(self) if self.finding is None else self.finding.text()

@@ -15,12 +15,14 @@ import numpy as np
 from timme_next._arrays import Ints
 from timme_next._text import is_number
 from timme_next.ensemble.atoms import Atoms, unit_label
+from timme_next.ensemble.residues import residue_index
 from timme_next.hierarchy.curves import count_clusters
+from timme_next.rigidity.decomposition import residue_flexibility
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from timme_next.analysis.result import Analysis
+    from timme_next.analysis.result import Analysis, Comparison
     from timme_next.motion.hinges import Hinge
 
 _ASCII = str.maketrans({"Å": "A", "µ": "u", "σ": "sigma", "/": "_", " ": "_", "°": "deg"})
@@ -215,7 +217,7 @@ def levels(analysis: Analysis) -> Table:
     return Table(found)
 
 
-def min_size(analysis: Analysis) -> int:
+def min_size(analysis: Analysis | Comparison) -> int:
     """Return the smallest cluster that counts."""
     return int(getattr(analysis.made.settings, "min_size", 10))
 
@@ -268,3 +270,83 @@ def angles(analysis: Analysis) -> Table:
         angle[np.searchsorted(frames, body.motion.frames)] = body.motion.angles
         found[f"body_{body.name}_deg"] = angle
     return Table(found)
+
+
+def constraints(analysis: Analysis) -> Table:
+    """One row for each bond of a network, to be edited and read again."""
+    rigid, atoms = analysis.rigidity, analysis.system.sites
+    if rigid is None:
+        raise ValueError("constraints need the network of bonds, got an analysis of snapshots")
+    network = rigid.network
+    ends = network.bonds.T.tolist()
+    found: dict[str, Any] = {
+        "kind": network.kinds,
+        "bars": network.bars,
+        "energy (kcal/mol)": network.energies,
+    }
+    found |= {f"atom {n}": [atom + 1 for atom in end] for n, end in enumerate(ends, 1)}
+    found |= {f"label {n}": [atoms.label(atom) for atom in end] for n, end in enumerate(ends, 1)}
+    return Table(found)
+
+
+def flexibility(analysis: Analysis) -> Table:
+    """One row for each residue: its flexibility index, and the energy that holds it to the core."""
+    rigid, system = analysis.rigidity, analysis.system
+    if rigid is None:
+        raise ValueError("flexibility needs the network of bonds, got an analysis of snapshots")
+    atoms, residues = system.sites, residue_index(system.sites)
+    index = residue_flexibility(rigid.decomposition, rigid.network, atoms)
+    first = np.unique(residues, return_index=True)[1]
+    names = atoms.take(first)
+    joins = np.full(len(first), np.nan)
+    joins[residues[system.object_sites[system.shown]]] = analysis.hierarchy.core_heights()
+    found: dict[str, Any] = {
+        "chain": names.chains,
+        "residue": names.resnames,
+        "number": _numbers(names),
+        "flexibility": np.append(index, np.full(len(first) - len(index), np.nan)),
+        header("core_E", analysis.hierarchy.unit): joins,
+    }
+    if rigid.together is not None:
+        heights = rigid.together.stability
+        rigid_in = np.full(len(first), np.nan)
+        rigid_in[residues[system.object_sites[system.shown]]] = (heights <= rigid.cutoff).mean(0)
+        found["in_core"] = rigid_in
+    return Table(found)
+
+
+def matched(comparison: Comparison) -> Table:
+    """One row for each pair of clusters that share sites, those that share most first."""
+    found, atoms = comparison.agreement.clusters, comparison.sides[0].shown_atoms
+    large = min_size(comparison)
+    rows = list[dict[str, Any]]()
+    for pair in np.argsort(-found.shared, kind="stable").tolist():
+        one, other = found.pairs[pair].tolist()
+        sizes = int(found.first.sizes[one]), int(found.second.sizes[other])
+        if min(sizes) < large:
+            continue
+        both = np.intersect1d(found.first.members(one), found.second.members(other))
+        rows.append(
+            {
+                "first": one + 1,
+                "second": other + 1,
+                "first_size": sizes[0],
+                "second_size": sizes[1],
+                "shared": found.shared[pair],
+                "jaccard": found.jaccard[pair],
+                "matched": "yes" if found.partners[other] == one else "no",
+                "members": runs(atoms, both),
+            }
+        )
+    headers = "first second first_size second_size shared jaccard matched members"
+    return Table.of_rows(rows, headers.split())
+
+
+def agreement(comparison: Comparison) -> Table:
+    """One row for each pair of cutoffs."""
+    found = comparison.agreement
+    cutoffs = np.meshgrid(*found.cutoffs, indexing="ij")
+    units = header("first", found.first.unit), header("second", found.second.unit)
+    grids = (*cutoffs, found.rand, found.variation, found.excess)
+    names = (*units, "adjusted_rand", "variation_nats", "excess_nats")
+    return Table({name: grid.ravel().tolist() for name, grid in zip(names, grids, strict=True)})

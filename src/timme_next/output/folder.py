@@ -92,6 +92,8 @@ FILES = [
     File("levels.csv", "clusters at every cutoff, beside chance", _always, tables.levels),
     File("bodies.csv", "one row for each rigid body", _has("motion"), tables.bodies),
     File("angles.csv", "angle of each body in each snapshot", _moves, tables.angles),
+    File("constraints.csv", "bonds of the network", _has("rigidity"), tables.constraints),
+    File("flexibility.csv", "flexibility of each residue", _has("rigidity"), tables.flexibility),
     File("structure.cif", "first snapshot, with groups and clusters", _is_molecule, structures.cif),
     File("view.pml", "PyMOL: bodies, clusters, modes", _is_molecule, viewers.pymol),
     File("view.cxc", "the same for ChimeraX", _is_molecule, viewers.chimerax),
@@ -108,15 +110,11 @@ _FIGURES = {  # on demand
     "joining": ("cutoff at which two sites join", _always, matrices.joining),
     "sigma-matrix": ("σ of pairs", _has("fluctuations"), matrices.sigma),
     "together": (
-        "how often two sites are rigid together",
+        "how often sites are rigid together",
         _has("rigidity.together"),
         matrices.together,
     ),
-    "convergence": (
-        "results of shorter trajectories",
-        _has("confidence.convergence"),
-        plots.convergence,
-    ),
+    "convergence": ("shorter trajectories", _has("confidence.convergence"), plots.convergence),
     "bodies": ("fluctuation of each site, by body", _has("motion"), motion_plots.bodies),
     "angles": ("angle of each body in each snapshot", _moves, motion_plots.angles),
     "variance": ("motion explained by rigid bodies", _has("motion"), motion_plots.variance),
@@ -128,15 +126,29 @@ FILES += [File(f"figures/{name}.png", *rest, full=True) for name, rest in _FIGUR
 _LISTS = {
     "structure.pdb": ("first snapshot as PDB", structures.fits_pdb, structures.pdb),
     "figures/mode.pdb": ("film along the largest mode", _has("modes"), structures.mode_film),
-    "groups/groups.ndx": (
-        "groups of GROMACS",
-        _has("system.numbers"),
-        structures.ndx,
-    ),
+    "groups/groups.ndx": ("groups of GROMACS", _has("system.numbers"), structures.ndx),
     "groups/groups.cxc": ("groups of ChimeraX", _is_molecule, structures.chimerax_groups),
 }
 FILES += [File(name, *rest, full=True) for name, rest in _LISTS.items()]
-COMPARISON_FILES = [file for file in FILES if file.name in ("summary.txt", RESULT)]
+
+
+def _of_sides(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a comparison: the structure with the clusters of both results."""
+    return lambda comparison, **how: function(comparison.sides[1], **how)
+
+
+COMPARISON_FILES = [
+    *(file for file in FILES if file.name in ("summary.txt", RESULT)),
+    File("matched.csv", "which clusters share sites", _always, tables.matched),
+    File("agreement.csv", "agreement at every pair of cutoffs", _always, tables.agreement),
+    File("agreement.png", "the same as a figure", _always, matrices.agreement),
+    File("dilutions.png", "both dilution plots, in the same colours", _always, plots.dilutions),
+    *(
+        file._replace(when=_of_sides(file.when), make=_of_sides(file.make))
+        for file in FILES
+        if file.name in ("report.html", "structure.cif", "view.pml", "view.cxc", "view.tcl")
+    ),
+]
 
 
 def files_of(result: Any, *, full: bool = True) -> list[File]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from timme_next import theory
 from timme_next._arrays import Floats, Ints, Strings
-from timme_next.analysis.result import Analysis
+from timme_next.analysis.result import Analysis, Comparison
 from timme_next.analysis.tables import min_size
 from timme_next.confidence.assessment import Confidence
 from timme_next.hierarchy.curves import Curves
@@ -164,6 +164,18 @@ def dilution(analysis: Analysis, ax: Axes | None = None) -> Axes:
     draw_places(axes, places)
     draw_cutoffs(axes, "y", analysis, cutoff_limits(count(analysis), cutoff))
     return axes
+
+
+def dilutions(comparison: Comparison, ax: Axes | None = None) -> Figure:
+    """Draw both dilution plots of a comparison, clusters that match in one colour."""
+    if ax is not None:
+        raise ValueError("the dilutions of a comparison have two axes of their own: leave out ax=")
+    figure = new_figure(1.9 * HEIGHT)
+    each = zip(figure.subplots(2, 1), comparison.sides, comparison.names, strict=True)
+    for axes, side, name in each:
+        dilution(side, set_letters(axes))
+        axes.set_title(name, size=NORMAL, parse_math=False)
+    return figure
 
 
 def _draw_stripes(axes: Axes, tree: Hierarchy, order: Ints, least: int, colours: Strings) -> None:
