@@ -146,7 +146,7 @@ def with_bonds(result: Analysis, energies: Sequence[float], spread: float) -> An
     count, columns = len(result.system.sites), np.full(len(energies), 5)
     kinds = np.full(len(energies), "hydrogen bond")
     network = Network(count, ends, columns, kinds, np.array(energies))
-    rigid = Rigidity(network, decompose(network, -1.0), -1.0)
+    rigid = Rigidity(network, decompose(network, -1.0), -1.0, np.zeros(count))
     if spread:
         heights = result.hierarchy.core_heights() + spread * np.array([[-1.0], [0.0], [1.0]])
         nothing = np.zeros((1, 1))

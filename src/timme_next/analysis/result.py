@@ -110,6 +110,7 @@ class Rigidity(Described):
     network: Network
     decomposition: Decomposition  # at `cutoff`
     cutoff: float  # energy of the bonds that hold, in kcal/mol
+    flexibility: Floats  # (residues,), index of the backbone of each, NaN where it has none
     n_added: int = 0  # hydrogens that were added
     together: Together | None = None  # over the models of an ensemble, or perturbed copies
 

@@ -17,7 +17,6 @@ from timme_next._text import is_number
 from timme_next.ensemble.atoms import Atoms, unit_label
 from timme_next.ensemble.residues import residue_index
 from timme_next.hierarchy.curves import count_clusters
-from timme_next.rigidity.decomposition import residue_flexibility
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -295,7 +294,6 @@ def flexibility(analysis: Analysis) -> Table:
     if rigid is None:
         raise ValueError("flexibility needs the network of bonds, got an analysis of snapshots")
     atoms, residues = system.sites, residue_index(system.sites)
-    index = residue_flexibility(rigid.decomposition, rigid.network, atoms)
     first = np.unique(residues, return_index=True)[1]
     names = atoms.take(first)
     joins = np.full(len(first), np.nan)
@@ -304,7 +302,7 @@ def flexibility(analysis: Analysis) -> Table:
         "chain": names.chains,
         "residue": names.resnames,
         "number": _numbers(names),
-        "flexibility": np.append(index, np.full(len(first) - len(index), np.nan)),
+        "flexibility": rigid.flexibility,
         header("core_E", analysis.hierarchy.unit): joins,
     }
     if rigid.together is not None:
