@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from timme_next.cli import main
@@ -36,3 +37,17 @@ def call(
         return Done(ended.value.code, *capsys.readouterr())
 
     return run
+
+
+def tracks(n_particles: int = 30, n_frames: int = 40) -> str:
+    """Return a table of particles of which the first half drift together."""
+    rng = np.random.default_rng(1)
+    steps = rng.normal(size=(n_frames, n_particles, 2))
+    steps[:, : n_particles // 2] = steps[:, :1] + 0.05 * steps[:, : n_particles // 2]
+    places = np.cumsum(steps, axis=0) + rng.uniform(0, 40, (n_particles, 2))
+    rows = [
+        f"{frame},{particle},{x:.4f},{y:.4f}"
+        for frame, snapshot in enumerate(places)
+        for particle, (x, y) in enumerate(snapshot.tolist(), start=1)
+    ]
+    return "\n".join(["frame,particle,x,y", *rows]) + "\n"

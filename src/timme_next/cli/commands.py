@@ -190,7 +190,7 @@ def run(files: tuple[str, ...], **options: Any) -> None:
     two structures, pdb:CODE, or a matrix of σ.
     """
     settings, place = _split(Settings, options)
-    analyse = import_module("timme_next.analysis.recipe").analyse
+    from timme_next.analysis.recipe import analyse
 
     def recipe(**how: Any) -> Any:
         return analyse(*files, settings=settings, workers=settings.workers, **how)
@@ -236,7 +236,7 @@ def rigidity(files: tuple[str, ...], **options: Any) -> None:
 def motion(files: tuple[str, ...], **options: Any) -> None:
     """Describe how rigid bodies move; FILES are the folder of a run, or files as in run."""
     settings, place = _split(MotionSettings, options)
-    analyse_motion = import_module("timme_next.analysis.motion").analyse_motion
+    from timme_next.analysis.motion import analyse_motion
 
     def recipe(progress: Any, **_: Any) -> Any:
         return analyse_motion(*files, settings=settings, progress=progress)
