@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests_next.cli.conftest import Call, Done, tracks
+from timme_next.analysis.result import Analysis
 from timme_next.analysis.store import load
 from timme_next.cli import main
 
@@ -138,7 +139,7 @@ def test_files_are_exported_again_with_other_choices(result: Path, call: Call) -
         ("dilutions", "no file 'dilutions': choose dilution"),
         ("dilution -o a.txt", "can be written as .png, .svg, .pdf"),
         ("dilution --set min_bonds=2", "min_bonds= changes the result: run it again with --set"),
-        ("dilution --set palete=wide", "there is no option palete=: use --set palette="),
+        ("dilution --set palete=wide", "there is no option palete=: use palette="),
     ):
         code, _, err = call("export", "timme-tracks", *words.split())
         assert (code, err.count("\n")) == (2, 1)
@@ -228,8 +229,9 @@ def test_an_interrupted_run_writes_nothing_and_goes_on(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     whole = start(*words[3:], "-o", "whole", folder=tmp_path)
     assert done.out.replace("timme-tracks", "whole") == whole.out
-    resumed = load(tmp_path / "timme-tracks")
-    assert "this run went on from one that was interrupted" in resumed.notes
-    heights = resumed.atom_hierarchy.heights
-    np.testing.assert_array_equal(heights, load(tmp_path / "whole").atom_hierarchy.heights)
+    resumed, plain = load(tmp_path / "timme-tracks"), load(tmp_path / "whole")
+    assert {*resumed.notes} - {*plain.notes} == {"this run went on from one that was interrupted"}
+    assert isinstance(resumed, Analysis)
+    assert isinstance(plain, Analysis)
+    np.testing.assert_array_equal(resumed.hierarchy.heights, plain.hierarchy.heights)
     assert {path.name for path in tmp_path.iterdir()} == {"tracks.csv", "timme-tracks", "whole"}
