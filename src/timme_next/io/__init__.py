@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +33,6 @@ from timme_next.io.trajectories import FileSource, from_trajectories, index_file
 
 __all__ = ["Matrix", "fetch", "read", "read_matrix"]
 
-# Trajectories that are read without a topology; a list of one kind is one trajectory.
-_BARE = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".lammpstrj"))
-_IN_A_ROW = _BARE | {".gsd", ".xyz"}
 _KEYWORDS = {  # names that people expect
     "begin": "start", "end": "stop", "dt": "step", "stride": "step", "selection": "select",
     "traj": "trajectories", "trajectory": "trajectories", "units": "unit", "allow_gaps": "gaps",
@@ -124,9 +121,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     for name in others:
         raise TypeError(f"timme.read takes no {name}=: write {_KEYWORDS.get(name, 'another')}=")
     given = _box_of(box)
-    slice_ = {"start": start, "stop": stop, "step": step}
-    bounds: Any = {name: runs.bound_of(given_, name) for name, given_ in slice_.items()}
-    pick = partial(runs.choose, **bounds)
+    pick = partial(runs.choose, start=start, stop=stop, step=step)
     options = {"columns": columns, "common_atoms": common_atoms, "allow_truncated": allow_truncated}
     draft, in_cells = _open(source, trajectories, options, pick, box_given=given is not None)
     opens = given is False or (in_cells and given is None)
@@ -135,41 +130,27 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
             f"{draft.prefix}unwrap=True needs a periodic box, and the cell of a structure is none: "
             "give it (box=), or leave out unwrap=True"
         )
-    every: Sequence[int] = range(draft.n_snapshots)
-    kept, through, starts = every, every, list[int]()
-    if not in_cells:
-        draft, kept, through, starts = _choose(draft, pick, unwrap=unwrap)
-    ensemble = replace(
-        draft,
-        frames=draft.frames.keep(through),
-        gaps=draft.gaps if gaps is None else gaps,
-        n_source=draft.n_source or draft.n_snapshots,
-    )
-    boxes = None if given is None or given is False else _boxes(given, ensemble, through)
+    draft, choice = _choose(draft, None if in_cells else pick, unwrap=unwrap)
+    ensemble = replace(draft, gaps=draft.gaps if gaps is None else gaps)
+    boxes = None if given is None or given is False else _boxes(given, ensemble, choice.through)
     ensemble = _with_bonds(judge(ensemble, unit=unit, box=boxes, opens=opens), bonds)
     refuse_clashes(ensemble)
-    flagged = False
-    if unwrap or opens:
-        ensemble, flagged = _apply_flags(ensemble, starts)
+    ensemble, flagged = _apply_flags(ensemble, choice, used=unwrap or opens)
     ensemble = with_whole_molecules(ensemble, complexes=not (unwrap or opens), together=unwrap)
     ensemble = replace(ensemble, images=fixed_images(ensemble)) if unwrap else ensemble
     ensemble = _select(ensemble, source, select)
-    frames, numbers = ensemble.frames, np.searchsorted(starts, kept, side="right")
-    later = [at for at in np.searchsorted(through, starts).tolist() if 0 < at < len(through)]
-    if unwrap or (flagged and later):
-        molecules, prefix = molecules_of(ensemble), ensemble.prefix
-        unwrapped = unwrap_molecules(
-            frames, molecules, starts=later, flagged=flagged, progress=progress, prefix=prefix
-        )
-        frames = frames.then(unwrapped)
+    ensemble = _unwrap(ensemble, choice, unwrap=unwrap, flagged=flagged, progress=progress)
     if opens:
-        frames, ensemble = frames.then(OpenSpace()), replace(ensemble, images=None)
-    return replace(
-        ensemble,
-        frames=frames.keep(runs.as_range(np.searchsorted(through, kept).tolist())),
-        weights=_weights(weights, kept, ensemble.n_source),
-        runs=frozen(numbers) if len(set(numbers.tolist())) > 1 else None,
-    )
+        ensemble = replace(ensemble, frames=ensemble.frames.then(OpenSpace()), images=None)
+    return _keep(ensemble, choice, weights)
+
+
+class _Choice(NamedTuple):
+    """Snapshots of a source: those that are kept and read, and with which later runs start."""
+
+    kept: Sequence[int]
+    through: Sequence[int]  # all through which molecules are unwrapped
+    starts: Sequence[int]
 
 
 def _open(
@@ -188,30 +169,21 @@ def _open(
             raise ValueError(f"trajectories need a topology file, got {type(source).__name__}")
         return _from_object(source, options), False
     paths = [_located(path) for path in (*named, *others)]
-    kinds, name = [kind(path) for path in paths], str(paths[0])
-    if set(kinds) <= STRUCTURES:
-        _refuse_unused(options, name, "common_atoms")
-
-        def choose(count: int, name: str) -> Sequence[int]:
-            return pick(np.full(count, np.nan), [], [], source=name)
-
+    kinds, name = {kind(path) for path in paths}, str(paths[0])
+    single, structures = kinds & {*TABLES, ".npy"}, kinds <= STRUCTURES
+    used = "common_atoms" if structures else "allow_truncated"
+    _refuse_unused(options, name, "columns" * bool(single & TABLES) if single else used)
+    if structures:
         files, common = [read_structure(path) for path in paths], options["common_atoms"]
-        draft = from_structures(files, common_atoms=common, choose=choose, box_given=box_given)
-        return draft, True
-    if set(kinds) & {*TABLES, ".npy"}:
-        if len(paths) > 1:
-            raise ValueError(f"{name}: tables and arrays are read one at a time, got {len(paths)}")
-        _refuse_unused(options, name, "columns" if kinds[0] in TABLES else "")
-        table = kinds[0] in TABLES
-        return read_table(paths[0], options["columns"]) if table else _from_npy(paths[0]), False
-    _refuse_unused(options, name, "allow_truncated")
-    in_a_row, bare = len(set(kinds)) == 1 and kinds[0] in _IN_A_ROW, kinds[0] in _BARE
-    if (len(named) > 1 or bare) and not in_a_row:
-        raise ValueError(
-            f"{name}: files in a list are structures, or trajectories of one kind: give a topology "
-            "first, and then its trajectories"
-        )
-    return from_trajectories(paths, bare=bare, cut=options["allow_truncated"]), False
+        choose = lambda count: pick(np.full(count, np.nan), [], [], source=name)  # noqa: E731
+        return from_structures(files, choose, common_atoms=common, box_given=box_given), True
+    if single and len(paths) > 1:
+        raise ValueError(f"{name}: tables and arrays are read one at a time, got {len(paths)}")
+    if single & TABLES:
+        return read_table(paths[0], options["columns"]), False
+    if single:
+        return _from_npy(paths[0]), False
+    return from_trajectories(paths, listed=len(named) > 1, cut=options["allow_truncated"]), False
 
 
 def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
@@ -245,23 +217,27 @@ def _refuse_unused(options: dict[str, Any], source: str, used: str) -> None:
 
 
 def _choose(
-    draft: Ensemble, pick: Callable[..., Sequence[int]], *, unwrap: bool
-) -> tuple[Ensemble, Sequence[int], Sequence[int], list[int]]:
-    """Return the draft with notes, snapshots that are kept and read, and starts of runs."""
+    draft: Ensemble, pick: Callable[..., Sequence[int]] | None, *, unwrap: bool
+) -> tuple[Ensemble, _Choice]:
+    """Return the draft with the snapshots that are read, and which of them are kept.
+
+    Without ``pick``, that is all of them.
+    """
     source, times, notes = draft.frames.source, draft.frames.times, list(draft.notes)
-    name, clock, files = draft.sources[0] if draft.sources else "array", times, [0]
-    if isinstance(source, FileSource):
-        files = source.firsts[:-1].tolist()
-    if draft.gaps or (isinstance(source, FileSource) and any(f.in_steps for f in source.files)):
-        clock = np.full(len(times), np.nan)  # of tables, frames only count
+    if pick is None:
+        every = range(len(times))
+        return draft, _Choice(every, every, [])
+    name = draft.sources[0] if draft.sources else "array"
+    files = source.files if isinstance(source, FileSource) else ()
+    firsts = source.firsts[:-1].tolist() if isinstance(source, FileSource) else [0]
 
     def are_same(one: int, other: int) -> bool:
-        points, boxes = source.read([one, other], None)
-        pairs = [points] if boxes is None else [points, boxes]
-        return all(np.array_equal(pair[0], pair[1], equal_nan=True) for pair in pairs)
+        found = [pair for pair in source.read([one, other], None) if pair is not None]
+        return all(np.array_equal(pair[0], pair[1], equal_nan=True) for pair in found)
 
-    starts, repeats = runs.find_runs(times, files, are_same)
-    kept = pick(clock, starts, repeats, source=name)
+    starts, repeats = runs.find_runs(times, firsts, are_same)
+    counting = draft.gaps or any(file.in_steps for file in files)  # of frames of tables, and steps
+    kept = pick(np.where(counting, np.nan, times), starts, repeats, source=name)
     if repeats:
         notes.append(f"{name}: {counted(len(repeats), 'snapshot')} repeat others and count once")
     if starts:
@@ -272,7 +248,10 @@ def _choose(
     elif len(files) > 1 and np.isnan(times).any() and not draft.independent:
         notes.append(f"{len(files)} files without times count as one run: replicas= tells others")
     through = runs.choose_through(kept, starts, repeats) if unwrap else kept
-    return replace(draft, notes=tuple(notes)), kept, through, starts
+    draft = replace(
+        draft, n_source=len(times), notes=tuple(notes), frames=draft.frames.keep(through)
+    )
+    return draft, _Choice(kept, through, starts)
 
 
 def _box_of(given: Any) -> Any:
@@ -327,13 +306,14 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     return replace(ensemble, atoms=atoms, notes=tuple(notes))
 
 
-def _apply_flags(ensemble: Ensemble, starts: list[int]) -> tuple[Ensemble, bool]:
+def _apply_flags(ensemble: Ensemble, choice: _Choice, *, used: bool) -> tuple[Ensemble, bool]:
     """Return an ensemble in which image flags of the file are applied, and whether it has any."""
     source = ensemble.frames.source
-    if not isinstance(source, FileSource) or not all(file.has_images for file in source.files):
+    if not (used and isinstance(source, FileSource) and all(f.has_images for f in source.files)):
         return ensemble, False
-    frames = replace(ensemble.frames, source=replace(source, starts=tuple(starts)), unfold=True)
+    flagged = replace(source, starts=tuple(choice.starts))
     note = f"{ensemble.prefix}image flags of the file tell which faces of the box atoms crossed"
+    frames = replace(ensemble.frames, source=flagged, unfold=True)
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note)), True
 
 
@@ -351,10 +331,37 @@ def _select(ensemble: Ensemble, source: Any, select: Any) -> Ensemble:
     return ensemble if select is None else ensemble.select(select)
 
 
-def _weights(given: Any, kept: Sequence[int], n_source: int) -> Floats | None:
-    """Return one weight for each snapshot that is kept."""
-    if given is None:
-        return None
-    array = np.loadtxt(checked_file(given)) if isinstance(given, str | Path) else np.asarray(given)
-    every = array.shape == (n_source,) and len(kept) != n_source
-    return checked_weights(rows(array, kept) if every else array, len(kept))
+def _unwrap(
+    ensemble: Ensemble, choice: _Choice, *, unwrap: bool, flagged: bool, progress: Progress | None
+) -> Ensemble:
+    """Return an ensemble whose molecules go on through the snapshots that are read."""
+    places = np.searchsorted(choice.through, choice.starts).tolist()
+    later = [place for place in places if 0 < place < len(choice.through)]
+    if not unwrap and not (flagged and later):
+        return ensemble
+    step = unwrap_molecules(
+        ensemble.frames,
+        molecules_of(ensemble),
+        starts=later,
+        flagged=flagged,
+        progress=progress,
+        prefix=ensemble.prefix,
+    )
+    return replace(ensemble, frames=ensemble.frames.then(step))
+
+
+def _keep(ensemble: Ensemble, choice: _Choice, weights: Any) -> Ensemble:
+    """Return the snapshots that are kept, with their weights and runs."""
+    kept, n_source = choice.kept, ensemble.n_source
+    places = runs.as_range(np.searchsorted(choice.through, kept).tolist())
+    if weights is not None:
+        from_file = isinstance(weights, str | Path)
+        array = np.loadtxt(checked_file(weights)) if from_file else np.asarray(weights)
+        every = array.shape == (n_source,) and len(kept) != n_source
+        weights = checked_weights(rows(array, kept) if every else array, len(kept))
+    numbers = np.searchsorted(choice.starts, kept, side="right")
+    several = len(np.unique(numbers)) > 1
+    frames = ensemble.frames.keep(places)
+    return replace(
+        ensemble, frames=frames, weights=weights, runs=frozen(numbers) if several else None
+    )

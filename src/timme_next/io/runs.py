@@ -14,8 +14,6 @@ _PICOSECONDS = {"fs": 1e-3, "ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1
 _SLACK = 0.01  # of the time between snapshots; files round their times
 _SHORTEST = 3  # snapshots of a run within a file: what goes back more often is in no order
 
-Bound = int | str | None
-
 
 def find_runs(
     times: Floats, files: Sequence[int], are_same: Callable[[int, int], bool]
@@ -59,9 +57,9 @@ def choose(
     starts: Sequence[int],
     repeats: Sequence[int],
     *,
-    start: Bound = None,
-    stop: Bound = None,
-    step: Bound = None,
+    start: object = None,
+    stop: object = None,
+    step: object = None,
     source: str = "array",
 ) -> Sequence[int]:
     """Return the snapshots that are kept: as a slice does, or by times in each run.
@@ -82,20 +80,20 @@ def choose(
     >>> choose(100.0 * np.arange(10), [], [], start="0.2ns", stop="500 ps")
     range(2, 6)
     """
-    by_time = any(isinstance(bound, str) for bound in (start, stop, step))
-    numbers = (isinstance(bound, int) for bound in (start, stop))
-    if by_time and starts and any(numbers):
+    named = (("start", start), ("stop", stop), ("step", step))
+    bounds = [_bound(given, name) for name, given in named]
+    numbers = [bound if isinstance(bound, int) else None for bound in bounds]
+    by_time = any(isinstance(bound, float) for bound in bounds)
+    if by_time and starts and numbers[:2] != [None, None]:
         raise ValueError(f"{source}: of several runs, give start= and stop= both as times")
-    if isinstance(step, int) and step < 1:
+    if numbers[2] is not None and numbers[2] < 1:
         raise ValueError(f"step= must be at least 1, got {step}: snapshots are read forwards")
-    bounds = slice(*(bound if isinstance(bound, int) else None for bound in (start, stop)))
-    kept = list[int]()
-    for first, end in pairwise([0, *starts, len(times)]) if by_time else [(0, len(times))]:
-        every = range(len(times))[bounds]
+    kept, every = list[int](), range(len(times))[slice(*numbers[:2])]
+    for first, end in pairwise([0, *starts, len(times)] if by_time else [0, len(times)]):
         own = np.setdiff1d(range(max(first, every.start), min(end, every.stop)), repeats)
         if by_time and len(own):
-            own = _by_times(own, times[own], start, stop, step, source)
-        kept += own[:: step if isinstance(step, int) else 1].tolist()
+            own = _by_times(own, times[own], bounds, source)
+        kept += own[:: numbers[2]].tolist()
     if not kept:
         raise ValueError(
             f"{source}: of {len(times):,} snapshots, start={start}, stop={stop}, step={step} keep "
@@ -129,34 +127,22 @@ def as_range(numbers: list[int]) -> Sequence[int]:
     return found if list(found) == numbers else numbers
 
 
-def bound_of(given: object, name: str) -> Bound:
-    """Return a number or time as the user gives it."""
-    if given is None or (hasattr(given, "__index__") and not isinstance(given, bool)):
-        return None if given is None else int(given)
-    if not isinstance(given, str):
-        raise TypeError(f"{name}= takes a whole number, or a time such as 10ns, got {given!r}")
-    if re.fullmatch(r"\s*[-+]?\d+\s*", given):
-        return int(given)
-    picoseconds(given)
-    return given
-
-
-def picoseconds(text: str) -> float:
-    """Return a time such as ``10ns`` or ``2.5 fs`` in ps.
+def _bound(given: object, name: str) -> int | float | None:
+    """Return a number of snapshots as the user gives it, or a time such as ``10ns`` in ps.
 
     Examples
     --------
-    >>> picoseconds("10ns"), picoseconds("2.5 fs")
-    (10000.0, 0.0025)
+    >>> [_bound(given, "start") for given in (None, "7", "10ns", "2.5 fs")]
+    [None, 7, 10000.0, 0.0025]
     """
-    found = re.fullmatch(r"([-+.0-9eE]*[.0-9])\s*([a-zµμ]+)", text.strip())
+    text = "" if given is None or isinstance(given, bool) else str(given).strip()
+    found = re.fullmatch(r"([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*([a-zµμ]*)", text)
     unit = _PICOSECONDS.get(found[2].replace("μ", "µ")) if found else None
-    try:
-        if found and unit and np.isfinite(float(found[1])):
-            return float(found[1]) * unit
-    except ValueError:
-        pass
-    raise ValueError(f"a time is written as 10ns or 500 ps, got {text!r}")
+    if found and unit:
+        return float(found[1]) * unit
+    if given is not None and not re.fullmatch(r"[-+]?\d+", text):
+        raise ValueError(f"{name}= takes a whole number, or a time such as 10ns, got {given!r}")
+    return int(text) if text else None
 
 
 def _parts(times: Floats, start: int, stop: int) -> list[tuple[int, int]]:
@@ -173,31 +159,27 @@ def _slack(times: Floats) -> float:
 
 
 def _by_times(
-    numbers: Ints, times: Floats, start: Bound, stop: Bound, step: Bound, source: str
+    numbers: Ints, times: Floats, bounds: Sequence[int | float | None], source: str
 ) -> Ints:
     """Return the numbers of snapshots of one run between two times."""
+    slack, steps, by_number = _slack(times), np.diff(times), "choose them by number, from 0"
     if not np.isfinite(times).all():
         raise ValueError(
-            f"{source}: its snapshots carry no times: choose them by number, from 0 (the header of "
-            "many DCD files holds a placeholder)"
+            f"{source}: its snapshots carry no times (many DCD files hold a placeholder): "
+            f"{by_number}"
         )
-    slack, steps = _slack(times), np.diff(times)
     if (steps < -slack).any() or (len(times) > 1 and not times[-1] > times[0]):
-        raise ValueError(
-            f"{source}: the times of its snapshots do not always grow: choose them by number, "
-            "from 0"
-        )
-    first = picoseconds(start) - slack if isinstance(start, str) else -np.inf
-    last = np.inf if not isinstance(stop, str) else picoseconds(stop) + slack
-    inside = (times >= first) & (times <= last)
-    numbers, times = numbers[inside], times[inside]
-    if not isinstance(step, str) or len(numbers) < 2:
+        raise ValueError(f"{source}: times of its snapshots do not always grow: {by_number}")
+    first, last, stride = (bound if isinstance(bound, float) else None for bound in bounds)
+    inside = times >= (-np.inf if first is None else first - slack)
+    inside &= times <= (np.inf if last is None else last + slack)
+    numbers, steps = numbers[inside], np.diff(times[inside])
+    if stride is None or not len(steps):
         return numbers
-    steps = np.diff(times)
-    ratio = picoseconds(step) / np.median(steps)
+    ratio = stride / np.median(steps)
     if np.ptp(steps) > 2 * slack or ratio < 0.5 or abs(ratio - round(ratio)) > _SLACK * ratio:
         raise ValueError(
-            f"{source}: snapshots are {steps.min():g} to {steps.max():g} ps apart, of which "
-            f"step={step!r} is no multiple: choose another, or give step= as a number"
+            f"{source}: snapshots are {steps.min():g} to {steps.max():g} ps apart, of which step= "
+            f"{stride:g} ps is no multiple: choose another, or give step= as a number"
         )
     return numbers[:: round(ratio)]

@@ -74,9 +74,9 @@ class StructureFile(NamedTuple):
 
 def from_structures(
     files: Sequence[StructureFile],
+    choose: Callable[[int], Sequence[int]] = range,
     *,
     common_atoms: bool = False,
-    choose: Callable[[int, str], Sequence[int]] | None = None,
     box_given: bool = False,
 ) -> Ensemble:
     """Return the models of files as one draft ensemble, matched atom by atom.
@@ -87,18 +87,17 @@ def from_structures(
     ----------
     files : sequence of StructureFile
         At least one.
+    choose : callable, optional
+        Called with the number of models; returns the numbers of those that are matched, by default
+        all.
     common_atoms : bool, optional
         Keep the atoms that all models share where models differ.
-    choose : callable, optional
-        Called with the number of models and the name of the first file; returns the numbers of the
-        models that are matched, by default all.
     box_given : bool, optional
         Whether the user gives a box or none, so that no note proposes one.
     """
     every = [model for file in files for model in file.models]
     sources = tuple(str(file.path) for file in files)
-    chosen = range(len(every)) if choose is None else choose(len(every), sources[0])
-    models, notes = name_copies([every[number] for number in chosen])
+    models, notes = name_copies([every[number] for number in choose(len(every))])
     orders, more = match_models(models, common_atoms=common_atoms)
     boxes = _cells(models) if len(every) > 1 else None
     notes = [*(file.note for file in files if file.note), *notes, *more]

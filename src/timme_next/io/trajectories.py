@@ -33,6 +33,10 @@ from timme_next.io.pdb import read_structure
 from timme_next.io.structures import Model
 from timme_next.io.topologies import LAMMPS_DATA, Topology, read_topology
 
+# Trajectories that are read without a topology; a list of one kind is one trajectory.
+_BARE = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".lammpstrj"))
+_IN_A_ROW = _BARE | {".gsd", ".xyz"}
+
 
 class Format(NamedTuple):
     """How files of one format are read."""
@@ -154,9 +158,15 @@ def refuse_other_atoms(file: Trajectory, topology: Topology, name: str) -> None:
         raise ValueError(f"{file.path}: {fault}: files of the same atoms in one order are needed")
 
 
-def from_trajectories(paths: Sequence[Path], *, bare: bool, cut: bool) -> Ensemble:
-    """Return a draft of a topology and its trajectories, or, bare, of trajectories alone."""
+def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ensemble:
+    """Return a draft of a topology and its trajectories, or of trajectories alone."""
     first, others = paths[0], paths[1:]
+    bare, kinds = kind(first) in _BARE, {kind(path) for path in paths}
+    if (listed or bare) and not (len(kinds) == 1 and kinds <= _IN_A_ROW):
+        raise ValueError(
+            f"{first}: files in a list are structures, or trajectories of one kind: give a topology "
+            "first, and then its trajectories"
+        )
     if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
     topology = None if bare or kind(first) == ".xyz" else read_topology(first)
