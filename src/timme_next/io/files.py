@@ -84,6 +84,7 @@ class Trajectory:
     note: str = ""
     damage: str = ""  # what is wrong after the last whole frame
     path: str = ""  # absolute, so that workers elsewhere find it
+    reader: Any = None  # of MDAnalysis, in place of a file
     stamp: tuple[int, int] = (0, 0)
 
 

@@ -3,51 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from timme_next._arrays import Coordinates, Floats, Ints
 from timme_next.ensemble import Atoms, Ensemble, Frames
-from timme_next.ensemble.atoms import element_masses, sorted_bonds
+from timme_next.ensemble.atoms import element_masses
 from timme_next.ensemble.frames import ArraySource, Source
-from timme_next.io.files import kind
-from timme_next.io.topologies import atoms_of_group, box_of_step, quiet, times_of_reader
+from timme_next.io.files import Trajectory, kind
+from timme_next.io.topologies import atoms_of_group, quiet, times_of_reader
 from timme_next.io.trajectories import FileSource, index_file
 
 MDTRAJ = "mdtraj Trajectory"
 _FROM_FILES = frozenset((".gsd", ".h5md", ".lammpstrj"))  # of which MDAnalysis loses something
 _WITHOUT_UNIT = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UniverseSource:
-    """Frames as a Universe shows them."""
-
-    reader: Any
-    shape: tuple[int, int, int]
-    times: Floats
-    shared: bool  # with the user, whose frame is put back after reading
-    on_disk: ClassVar[bool] = False
-
-    def read(
-        self, numbers: Sequence[int], sites: Ints | None, *, unfold: bool = False
-    ) -> tuple[Coordinates, Floats | None]:
-        """Return coordinates in single precision, and boxes, of zeros where there is none."""
-        del unfold
-        chosen: Any = slice(None) if sites is None else sites
-        found, boxes = list[Coordinates](), np.zeros((len(numbers), 3, 3))
-        with quiet():
-            before = self.reader.frame
-            for row, number in enumerate(numbers):
-                step = self.reader[number]
-                found.append(np.array(step.positions[chosen], np.float32))
-                boxes[row] = box_of_step(step)
-            if self.shared:
-                _ = self.reader[before]
-        return np.array(found), boxes
 
 
 def from_object(source: Any) -> Ensemble | None:
@@ -77,14 +48,14 @@ def from_universe(universe: Any) -> Ensemble:
     paths = [Path(name) for name in names]
     sources = (*(str(name) for name in dict.fromkeys((universe.filename, *names)) if name),)
     if paths and not shared and all(kind(path) in _FROM_FILES for path in paths):
-        files = FileSource(tuple(index_file(path, len(atoms)) for path in paths))
-        return _draft(files, atoms, files.files[0].unit, sources)
-    with quiet():
-        reader = reader if shared else reader.copy()
-        times = times_of_reader(reader)
-    shown = UniverseSource(reader, (len(times), len(atoms), 3), times, shared)
-    unit = "" if any(each.format in _WITHOUT_UNIT for each in readers) else "Å"
-    return _draft(shown, atoms, unit, sources or ("Universe",))
+        files = tuple(index_file(path, len(atoms)) for path in paths)
+    else:
+        with quiet():
+            reader = reader if shared else reader.copy()
+            times = times_of_reader(reader)
+        unit = "" if any(each.format in _WITHOUT_UNIT for each in readers) else "Å"
+        files = (Trajectory(len(times), len(atoms), times, unit=unit, reader=reader),)
+    return _draft(FileSource(files), atoms, files[0].unit, sources or ("Universe",))
 
 
 def from_mdtraj(source: Any) -> Ensemble:
@@ -96,19 +67,19 @@ def from_mdtraj(source: Any) -> Ensemble:
         return _draft(frames, Atoms.unnamed(source.n_atoms), "nm", (MDTRAJ,))
     table, bonds = topology.to_dataframe()
     names = {column: table[column].to_numpy().astype(np.str_) for column in table}
-    elements, blank = (
-        np.where(names["element"] == "VS", "", names["element"]),
-        np.full(len(table), ""),
+    elements = np.where(names["element"] == "VS", "", names["element"])
+    letters = [getattr(chain, "chain_id", None) for chain in topology.chains]
+    letters = [letter or chr(65 + place % 26) for place, letter in enumerate(letters)]
+    chains = np.array(letters, np.str_)[table["chainID"].to_numpy()]
+    atoms = replace(
+        Atoms.unnamed(len(table), bonds=bonds[:, :2]),
+        names=names["name"],
+        elements=elements,
+        resnames=names["resName"],
+        resids=table["resSeq"].to_numpy().astype(np.int64),
+        chains=np.where(names["segmentID"] == "", chains, names["segmentID"]),
+        masses=element_masses(elements),
     )
-    chains = [
-        getattr(each, "chain_id", None) or chr(65 + k % 26)
-        for k, each in enumerate(topology.chains)
-    ]
-    own = np.array(chains, np.str_)[table["chainID"].to_numpy()]
-    own = np.where(names["segmentID"] == "", own, names["segmentID"])
-    resids, masses = table["resSeq"].to_numpy().astype(np.int64), element_masses(elements)
-    names_, resnames, pairs = names["name"], names["resName"], sorted_bonds(bonds[:, :2])
-    atoms = Atoms(names_, elements, resnames, resids, blank, own, masses, pairs)
     return _draft(frames, atoms, "nm", (MDTRAJ,))
 
 
@@ -145,14 +116,15 @@ def box_of_library(box: Any) -> Any:
 def _refuse_no_array(source: object) -> None:
     """Refuse objects that NumPy would take for arrays of what they happen to hold."""
     for item in source if isinstance(source, list | tuple) else [source]:
-        remedy = "pass a file, an array, a DataFrame, a Universe, an mdtraj Trajectory or Atoms"
-        if hasattr(item, "ts") or hasattr(item, "trajectory"):
-            remedy = "pass the Universe, with start=, stop= and step= for some of its frames"
-        elif hasattr(item, "columns") or isinstance(item, Mapping):
-            remedy = "make one table of all (pandas.concat, pandas.DataFrame)"
-        elif hasattr(item, "__array__") or isinstance(item, Sequence | memoryview | float | int):
-            continue
-        raise TypeError(f"timme.read cannot take {type(item).__name__}: {remedy}")
+        is_table = hasattr(item, "columns") or isinstance(item, Mapping)
+        numbers = hasattr(item, "__array__") or isinstance(
+            item, Sequence | memoryview | float | int
+        )
+        if is_table or not numbers:
+            raise TypeError(
+                f"timme.read cannot take {type(item).__name__}: pass a file, an array, one table "
+                "(pandas.concat), a Universe, an mdtraj Trajectory or Atoms"
+            )
 
 
 def _draft(source: Source, atoms: Atoms, unit: str, sources: tuple[str, ...]) -> Ensemble:

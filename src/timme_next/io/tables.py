@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,22 +63,19 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
     lines = [line for line in text.split("\n") if line.strip()]
     plain = [line for line in lines if not line.startswith("#")] or lines
     separator, by_number = _separator(plain[-10:]), _are_numbers(chosen)
-    # NumPy writes names in a comment.
-    lines = plain if by_number else lines
-    heads = [_split(line.lstrip("# "), separator) for line in lines[: 1 if by_number else _TITLES]]
+    heads = [_split(line, separator) for line in plain[:1]]
+    if not by_number:  # NumPy writes names in a comment
+        heads = [_split(line.lstrip("# "), separator) for line in lines[:_TITLES]]
     names, places, notes = _find_columns(heads, chosen, source)
-    below = heads.index(names) + 1
-    if below > 1:
-        notes.append(f"left out {counted(below - 1, 'line')} above the names of the columns")
-    if by_number and names[0] and is_number(names[places[0]].replace(",", ".")):
-        below = 0  # the first line holds no names; pandas has numbers for names, and none first
-    rows = [line for line in lines[below:] if not line.startswith("#")]
-    unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
-    if spots:  # long names, short names and units follow below the names
-        more = [_split(row, separator) + names for row in rows[:3]]
-        more = [fields for fields in more if not is_number(fields[places[0]])]
-        rows = rows[len(more) :]
-        unit = _unit(more[-1][places[2]].strip("()")) if more else unit
+    rows = plain
+    if not by_number or not is_number(names[places[0]].replace(",", ".")):
+        above = heads.index(names)
+        rows = [line for line in lines[above + 1 :] if not line.startswith("#")]
+        notes += [f"left out {counted(above, 'line')} above the names of the columns"] * (above > 0)
+    spots = set(names) >= _TRACKMATE
+    unit = _unit_of([names[place] for place in places[2:]], source)
+    while spots and rows and not is_number(_split(rows[0], separator)[places[0]]):
+        unit = _unit(_split(rows.pop(0), separator)[places[2]].strip("()"))
     if rows and not data.endswith(b"\n"):
         if "" in _split(rows[-1], separator)[: max(places) + 1]:
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
@@ -147,14 +144,12 @@ def _find_columns(
     for names in heads:
         if _are_numbers(chosen):
             places = [int(word) - 1 for word in chosen if int(word) <= len(names)]
-        elif chosen:
-            places = [names.index(word) for word in chosen if names.count(word) == 1]
         else:
-            places = _usual(names)
+            places = _places(names, chosen) if chosen else _usual(names)
         if len(set(places)) >= max(len(chosen), 3):
             break
     else:
-        shown = ", ".join(heads[0][:12]) + ", …" * (len(heads[0]) > 12)
+        shown = ", ".join(heads[0][:12])
         raise ValueError(
             f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
             f"and the table has {shown}: name them, or give numbers from 1 on (columns='1,2,3,4')"
@@ -166,19 +161,17 @@ def _find_columns(
 
 
 def _usual(names: list[str]) -> list[int]:
-    """Places of the columns that programs write, none where the table has not all of them."""
+    """Places of the columns that programs write, fewer than 3 where the table has not all."""
     plain = [_UNIT.sub(r"\1", name).lower() for name in names]
+    form = next((form for form in _AXES if form.format("x") in plain), "{}")
+    axes = [(form.format(letter),) for letter in "xyz"]
+    usual = [next((n for n in each if n in plain), "") for each in (_FRAMES, _PARTICLES, *axes)]
+    found = _places(plain, usual[:3])
+    return found if len(found) < 3 or not usual[3] else _places(plain, list(filter(None, usual)))
 
-    def first(*wanted: str) -> list[int]:
-        """Place of the first of these names that is there."""
-        return [plain.index(name) for name in wanted if name in plain][:1]
 
-    frame, particle = first(*_FRAMES), first(*_PARTICLES)
-    axes = next((axis for axis in _AXES if axis.format("x") in plain), "{}")
-    x, y, z = (first(axes.format(letter)) for letter in "xyz")
-    places = frame + particle + x + (y + z if y else [])
-    once = all(plain.count(plain[place]) == 1 for place in places)
-    return places if frame and particle and x and once else []
+def _places(names: list[str], chosen: list[str]) -> list[int]:
+    return [names.index(name) for name in chosen if names.count(name) == 1]
 
 
 def _unit(word: str) -> str:
@@ -238,23 +231,20 @@ def _tracks(
     if not kept.any():
         raise ValueError(f"{source}: the table has no rows: rows of tracked particles are needed")
     if not kept.all():
-        n_lost = np.count_nonzero(~kept)
-        notes.append(f"left out {n_lost} of {len(kept)} spots that belong to no track")
+        notes.append(f"left out {np.sum(~kept)} of {len(kept)} spots that belong to no track")
     faults = (particle < 0) | ~np.isfinite(numbers[:, 0]) | np.isinf(numbers).any(axis=1)
     for row in np.flatnonzero(kept & faults)[:1]:
         raise ValueError(
             f"{source}: row {row + 1}: a frame, a particle and finite coordinates are needed"
         )
     particle, positions = particle[kept], numbers[kept, 1:]
-    depth = positions[:, 2:]
-    if np.isnan(depth).all() or (spots and np.ptp(depth) == 0):
+    if np.isnan(positions[:, 2:]).all() or (spots and np.ptp(positions[:, 2:]) == 0):
         positions = positions[:, :2]
     times, frame = np.unique(numbers[kept, 0], return_inverse=True)
     cell = np.sort(frame * len(names) + particle)
-    for twice in cell[1:][np.diff(cell) == 0][:1]:
-        when, who = times[twice // len(names)], names[twice % len(names)]
+    for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
         raise ValueError(
-            f"{source}: particle {who} is in frame {when:.15g} twice: remove one position"
+            f"{source}: particle {names[who]} is in frame {times[when]:.15g} twice: remove one"
         )
     shape = (len(times), len(names), positions.shape[1])
     size, left = 8 * math.prod(shape), memory.available()
@@ -266,33 +256,28 @@ def _tracks(
     seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
     coordinates = np.full(shape, np.nan)
     coordinates[frame[seen], particle[seen]] = positions[seen]
-    atoms = Atoms.unnamed(len(names))
-    if names.dtype.kind in "iuf" and (names == np.floor(names)).all():
-        atoms = replace(atoms, resids=names.astype(np.int64))
-    else:
-        atoms = replace(atoms, names=names.astype(np.str_))
+    steps = np.diff(times)
+    if len(steps) and np.ptp(steps) > 1e-9 * steps.min():
+        notes.append(f"frame numbers are not evenly spaced: the {len(times)} there are snapshots")
+    if not seen.all():
+        notes.append(f"{counted(int(np.sum(~seen)), 'row')} without coordinates count as not seen")
+    n_gaps = int(np.isnan(coordinates[:, :, 0]).any(axis=0).sum())
+    if n_gaps:
+        notes.append(f"{n_gaps} of {shape[1]} particles are not seen in every frame")
+    whole = names.dtype.kind in "iuf" and (names == np.floor(names)).all()
+    column = {"resids": names.astype(np.int64)} if whole else {"names": names.astype(np.str_)}
+    atoms = replace(Atoms.unnamed(len(names)), **column)
     return Ensemble(
-        frames=Frames.of(ArraySource(frozen(coordinates), None, times)),
-        atoms=atoms,
-        site_atoms=np.arange(len(names)),
-        unit=unit,
+        Frames.of(ArraySource(frozen(coordinates), None, times)),
+        atoms,
+        np.arange(len(names)),
+        unit,
         gaps=True,
         sources=(source,),
-        notes=(*notes, *_notes(coordinates, times, int(np.count_nonzero(~seen)))),
+        notes=tuple(notes),
         numbers=atoms.resids,
         n_source=len(times),
     )
-
-
-def _notes(coordinates: Floats, times: Floats, n_unseen: int) -> Iterator[str]:
-    steps = np.diff(times)
-    if len(steps) and steps.max() > steps.min() * (1 + 1e-9):
-        yield f"frame numbers are not evenly spaced: the {len(times)} that occur are the snapshots"
-    if n_unseen:
-        yield f"{counted(n_unseen, 'row')} without coordinates count as not seen"
-    n_gaps = np.count_nonzero(np.isnan(coordinates[:, :, 0]).any(axis=0))
-    if n_gaps:
-        yield f"{n_gaps} of {coordinates.shape[1]} particles are not seen in every frame"
 
 
 def _numeric(values: Any, source: str) -> Floats:

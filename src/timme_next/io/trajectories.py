@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from timme_next._text import one_line
 from timme_next.ensemble import Atoms, Ensemble, Frames
 from timme_next.ensemble.atoms import element_masses, guess_elements
 from timme_next.ensemble.frames import Frame
-from timme_next.ensemble.unwrapping import apply_image_flags
 from timme_next.io import binary, text, topologies, xdr
 from timme_next.io.files import (
     STRUCTURES,
@@ -52,7 +51,11 @@ class FileSource:
 
     files: tuple[Trajectory, ...]
     starts: tuple[int, ...] = ()  # snapshots with which later runs start, where flags may be 0
-    on_disk: ClassVar[bool] = True
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether another process can open the files."""
+        return all(file.reader is None for file in self.files)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -83,11 +86,11 @@ class FileSource:
         for row, (number, frame) in enumerate(self._frames(numbers)):
             positions, box, images = frame.positions, frame.box, frame.images
             boxes[row] = 0.0 if box is None else box
-            if unfold and images is not None:
+            if unfold and images is not None and box is not None:
                 if not images.any():
                     self._refuse_reset(number, at_zero)
                     at_zero = number
-                positions = apply_image_flags(positions, images, box)
+                positions = positions + images @ box  # of the file, which is not reduced
             if positions.dtype.itemsize > found.dtype.itemsize:
                 found = found.astype(np.float64)  # no number loses digits of its file
             found[row] = positions if sites is None else positions[sites]
@@ -120,9 +123,9 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     """
     path = checked_file(path)
     before, again = stamp(path), "copy or write the file again"
+    if kind(path) in _BINARY and path.suffix.lower() in {".gz", ".bz2"}:
+        raise ValueError(f"{path}: it is compressed: unpack it first")
     try:
-        if kind(path) in _BINARY and path.suffix.lower() in {".gz", ".bz2"}:
-            raise ValueError("it is compressed: unpack it first")  # noqa: TRY301
         found = _format(path, n_atoms).find(path)
     except ImportError:
         raise
@@ -130,11 +133,10 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
         name, fault = kind(path)[1:].upper(), one_line(error)[:200]
         raise ValueError(f"{path}: not a {name} file that can be read: {fault}: {again}") from None
     note, whole = found.note, f"the {found.n_frames} whole frames before it"
-    if found.damage:
-        note = f"{found.damage}; {whole} are used"
-        if not cut:
-            remedy = f"{again}; allow_truncated=True goes on with {whole}"
-            raise ValueError(f"{path}: {found.damage}: {remedy}")
+    if found.damage and not cut:
+        remedy = f"{again}; allow_truncated=True goes on with {whole}"
+        raise ValueError(f"{path}: {found.damage}: {remedy}")
+    note = f"{found.damage}; {whole} are used" if found.damage else note
     note = f"{path}: {note}" if note else ""
     return replace(found, path=str(path.absolute()), note=note, stamp=before)
 
@@ -164,8 +166,8 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     bare, kinds = kind(first) in _BARE, {kind(path) for path in paths}
     if (listed or bare) and not (len(kinds) == 1 and kinds <= _IN_A_ROW):
         raise ValueError(
-            f"{first}: files in a list are structures, or trajectories of one kind: give a topology "
-            "first, and then its trajectories"
+            f"{first}: files in a list are structures, or trajectories of one kind: give a "
+            "topology first, and then its trajectories"
         )
     if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
@@ -213,6 +215,12 @@ def _topology_of(file: Trajectory) -> Topology:
 @contextmanager
 def _opened(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
     """Open a file for reading frames with their atoms in one order; errors name file and frame."""
+    if file.reader is not None:  # of the user, whose frame is put back
+        with topologies.quiet():
+            before = file.reader.frame
+            yield partial(topologies.read_by_library, file.reader, file)
+            _ = file.reader[before]
+        return
     form = _format(Path(file.path), file.n_atoms)
 
     def read(number: int) -> Frame:
@@ -260,9 +268,13 @@ def _format(path: Path, n_atoms: int | None) -> Format:
 
 
 def _index_models(path: Path) -> Trajectory:
-    models = _models(str(path), stamp(path))
-    names, times = models[0].atoms.names, np.full(len(models), np.nan)
+    with _open_models(str(path)) as models:
+        names, times = models[0].atoms.names, np.full(len(models), np.nan)
     return Trajectory(len(models), len(names), times, rounding=0.001, names=names)
+
+
+def _open_models(path: str) -> AbstractContextManager[list[Model]]:
+    return nullcontext(_models(path, stamp(path)))
 
 
 @lru_cache(maxsize=1)
@@ -271,8 +283,9 @@ def _models(path: str, changed: tuple[int, int]) -> list[Model]:
     return read_structure(Path(path)).models
 
 
-def _read_model(path: str, file: Trajectory, number: int) -> Frame:
-    model = _models(path, file.stamp)[number]
+def _read_model(models: list[Model], file: Trajectory, number: int) -> Frame:
+    del file
+    model = models[number]
     sizes = np.array(model.cell.sizes if model.cell else np.zeros(6))
     return Frame(model.coordinates, cell_box(sizes[:3], sizes[3:]), names=model.atoms.names)
 
@@ -293,5 +306,5 @@ FORMATS = {
     ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
     ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
     ".npy": Format(binary.index_npy, lambda path: nullcontext(open_npy(path)), binary.read_npy),
-    **dict.fromkeys(STRUCTURES, Format(_index_models, nullcontext, _read_model)),
+    **dict.fromkeys(STRUCTURES, Format(_index_models, _open_models, _read_model)),
 }
