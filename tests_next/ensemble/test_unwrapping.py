@@ -18,7 +18,7 @@ from tests_next.strategies import seeds
 from timme_next.ensemble import Ensemble, Frames, Images
 from timme_next.ensemble.frames import ArraySource
 from timme_next.ensemble.space import box_matrices
-from timme_next.ensemble.unwrapping import apply_image_flags, fixed_images, unwrap
+from timme_next.ensemble.unwrapping import fixed_images, unwrap
 
 CUBE = 10.0 * np.eye(3)
 
@@ -198,11 +198,3 @@ def test_fixed_images_are_those_of_the_first_snapshot() -> None:
     np.testing.assert_allclose(images.origin[:, 0], [1.5, 1.5, 9.0])
     with pytest.raises(ValueError, match="needs a periodic box"):
         fixed_images(Ensemble.from_array(places))
-
-
-def test_image_flags_move_atoms_by_the_vectors_of_the_file() -> None:
-    box = np.array([[10.0, 0, 0], [4.0, 11.0, 0], [0, 0, 12.0]])
-    places, flags = np.ones((2, 3)), np.array([[0, 0, 0], [1, -2, 3]])
-    found = apply_image_flags(places, flags, box)
-    np.testing.assert_allclose(found, [[1, 1, 1], [1 + 10 - 8, 1 - 22, 1 + 36]])
-    assert apply_image_flags(places, None, box) is places

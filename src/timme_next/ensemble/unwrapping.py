@@ -146,16 +146,6 @@ def unwrap(
     return Unwrapped(owners, np.asarray(frames.numbers, np.int64), boxes, shape[0], *events)
 
 
-def apply_image_flags(
-    positions: Coordinates, images: Ints | None, box: Floats | None
-) -> Coordinates:
-    """Return positions (atoms, dimensions) moved by the boxes that each atom has crossed.
-
-    ``box`` holds the vectors as the file has them, not reduced ones.
-    """
-    return positions if images is None or box is None else positions + images @ box
-
-
 def molecules_of(ensemble: Ensemble) -> Ints:
     """Return the molecule of each site; without images each is one by itself."""
     given = ensemble.images

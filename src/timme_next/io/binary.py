@@ -83,36 +83,28 @@ def _dcd_box(cell: Floats) -> Floats:
 
 
 def index_netcdf(path: Path) -> Trajectory:
-    """Find the frames of a NetCDF file of Amber."""
+    """Find the frames of a NetCDF file of Amber, whose units are Å and ps."""
     with open_netcdf(path) as file:
-        shapes = {name: variable.shape for name, variable in file.variables.items()}
-        n_frames, n_atoms, axes = (*shapes.get("coordinates", ()), 0, 0, 0)[:3]
-        if not n_frames or not n_atoms or axes != 3:
-            raise ValueError("it has no 'coordinates' of frames × atoms × 3")
-        units = {"time": "picosecond"} | dict.fromkeys(("coordinates", "cell_lengths"), "angstrom")
-        for name, unit in units.items():
-            stated = _text(getattr(file.variables.get(name), "units", unit)).removesuffix("s")
-            if stated.lower() != unit or hasattr(file.variables.get(name), "scale_factor"):
-                raise ValueError(f"its {name} are not in {unit}s, as those of Amber are")
-        times = np.full(n_frames, np.nan)
-        if shapes.get("time") == (n_frames,):
-            times = np.array(file.variables["time"].data, np.float64)
-        own, bounds = file.variables["coordinates"].data, np.lib.array_utils.byte_bounds
-        ends = [bounds(each.data)[1] for each in file.variables.values() if each.isrec]
-        if ends and bounds(own.base)[1] - max(ends) >= own.strides[0]:
+        own = file.variables.get("coordinates")
+        if b"AMBER" not in getattr(file, "Conventions", b"") or own is None or not own.shape[0]:
+            raise ValueError("it has no coordinates as Amber writes them")
+        n_frames, n_atoms, _ = own.shape
+        ends = [np.lib.array_utils.byte_bounds(each.data)[1] for each in file.variables.values()]
+        if path.stat().st_size - (max(ends) - file._mm_buf.ctypes.data) >= own.data.strides[0]:  # noqa: SLF001
             raise ValueError("it holds more frames than its header announces")
+        time = file.variables.get("time")
+        times = np.full(n_frames, np.nan) if time is None else np.array(time[:], np.float64)
     return Trajectory(n_frames, n_atoms, times)
 
 
 def read_netcdf(file: Any, found: Trajectory, number: int) -> Frame:
     """Return one frame of a NetCDF file, which is mapped into memory."""
-    del found
-    positions, cell = np.array(file.variables["coordinates"].data[number]), np.zeros((2, 3))
+    positions, cell = file.variables["coordinates"][number], np.zeros((2, 3))
     for row, name in enumerate(("cell_lengths", "cell_angles")):
         if name in file.variables:
-            cell[row] = file.variables[name].data[number]
-    single = np.float64 if positions.dtype.itemsize > 4 else np.float32
-    return Frame(positions.astype(single), cell_box(cell[0], cell[1]))
+            cell[row] = file.variables[name][number]
+    kind = np.float64 if positions.dtype.itemsize > 4 else np.float32
+    return Frame(positions.astype(kind).reshape(found.n_atoms, 3), cell_box(cell[0], cell[1]))
 
 
 @contextmanager
@@ -121,7 +113,7 @@ def open_netcdf(path: str | Path) -> Iterator[Any]:
     from scipy.io import netcdf_file
 
     try:
-        file: Any = netcdf_file(str(path), "r", mmap=True)
+        file: Any = netcdf_file(str(path), "r", mmap=True, maskandscale=True)
     except Exception:  # noqa: BLE001, the library raises what it stumbles over
         raise ValueError("it is cut off, or no NetCDF 3 file as cpptraj writes") from None
     with closing(file):
@@ -136,58 +128,54 @@ def index_h5md(path: Path) -> Trajectory:
     with open_h5(path) as file:
         group = _particles(file)
         values, time = group["position"]["value"], group["position"].get("time")
-        n_frames, n_atoms, _ = shape = values.shape
+        shape, unit = values.shape, _text(values.attrs.get("unit", ""))
         size = int(np.prod(shape[1:])) * values.dtype.itemsize
-        if not all(shape) or shape[2] > 3 or size * _SMALLEST > path.stat().st_size:
+        if not all(shape) or len(shape) != 3 or size * _SMALLEST > path.stat().st_size:
             raise ValueError(f"it announces positions of the shape {shape}, which it cannot hold")
-        unit, times = _unit(values), np.full(n_frames, np.nan)
+        times = np.full(shape[0], np.nan)
         if time is not None:
-            first = float(time.attrs.get("offset", 0.0))
-            each = time[()] if time.shape else first + float(time[()]) * np.arange(n_frames)
-            times = np.asarray(each, np.float64) * _PICOSECONDS.get(_unit(time), np.nan)
-        found = Trajectory(n_frames, n_atoms, times, has_images="image" in group)
-        scale = 1e10 if unit == "m" else angstroms(unit) if unit else None
-        found = replace(found, unit="Å" if scale else unit, scale=scale or 1.0)
-        if not hasattr(group.get("id"), "keys"):
-            return found
-        return replace(found, ids=np.sort(_element(group, "id", 0).ravel()).astype(np.int64))
+            spaced = time.attrs.get("offset", 0.0) + time[()] * np.arange(shape[0])
+            picoseconds = _PICOSECONDS.get(_text(time.attrs.get("unit", "")), np.nan)
+            times = np.asarray(time[()] if time.shape else spaced, np.float64) * picoseconds
+        scale, ids, flagged = angstroms(unit) if unit else None, None, "image" in group
+        if hasattr(group.get("id"), "keys"):
+            ids = np.sort(_element(group, "id", 0).ravel()).astype(np.int64)
+    found = Trajectory(shape[0], shape[1], times, ids=ids, has_images=flagged)
+    return replace(found, unit="Å" if scale else unit, scale=scale or 1.0)
 
 
 def read_h5md(file: Any, found: Trajectory, number: int) -> Frame:
     """Return one frame of an H5MD file."""
     group = _particles(file)
     values, images, ids = group["position"]["value"], None, None
-    axes, positions = values.shape[2], np.zeros((found.n_atoms, 3))
-    positions[:, :axes] = values[number]
-    positions *= found.scale
+    positions, box = np.zeros((found.n_atoms, 3)), np.zeros((3, 3))
+    axes = slice(values.shape[2])
+    positions[:, axes] = found.scale * values[number].astype(np.float64)
     if found.has_images:
         images = np.zeros((found.n_atoms, 3), np.int64)
-        images[:, :axes] = _element(group, "image", number)
+        images[:, axes] = _element(group, "image", number)
     if found.ids is not None:
         ids = _element(group, "id", number).ravel().astype(np.int64)
-    box = np.zeros((3, 3))
-    if "box" in group and "edges" in group["box"]:
-        edges, own = _element(group["box"], "edges", number), group["box"]["edges"]
-        stated = _unit(own["value"] if hasattr(own, "keys") else own)
-        if stated not in {"", _unit(values)}:
-            raise ValueError(f"its box is in {stated}, its positions in {_unit(values) or 'none'}")
-        boundary = np.ravel(group["box"].attrs.get("boundary", ["periodic"] * axes))
-        periodic = np.array([_text(kind).lower() == "periodic" for kind in boundary])
-        box[:axes, :axes] = np.diag(edges) if edges.ndim == 1 else edges
-        box[:axes] *= found.scale * periodic[:, None]
+    if "edges" in group.get("box", ()):
+        edges, stated = _element(group["box"], "edges", number), group["box"].attrs.get("boundary")
+        boundary = ["periodic"] * values.shape[2] if stated is None else np.ravel(stated)
+        periodic = np.array([_text(each).lower() == "periodic" for each in boundary])
+        box[axes, axes] = np.diag(edges) if edges.ndim == 1 else edges
+        box[axes] *= found.scale * periodic[:, None]
     kind = np.float32 if values.dtype == np.float32 else np.float64
     return Frame(positions.astype(kind), box, images, ids)
 
 
 def _element(group: Any, name: str, number: int) -> Array:
-    """Return a value that is there once, or for each frame."""
-    element = group[name]
-    if not hasattr(element, "keys"):
-        return np.asarray(element[()])
-    frames = (group if "position" in group else group.parent)["position"]["value"]
-    if len(element["value"]) != len(frames):
-        raise ValueError(f"it has {len(element['value'])} values of {name}, not one for each frame")
-    return np.asarray(element["value"][number])
+    """Return a value that is there once, or for each frame; both in the unit of the positions."""
+    element, positions = group[name], (group if "position" in group else group.parent)["position"]
+    each = hasattr(element, "keys")
+    values, own = (element["value"] if each else element), positions["value"]
+    if "unit" in values.attrs and _text(values.attrs["unit"]) != _text(own.attrs.get("unit", "")):
+        raise ValueError(f"its {name} are in another unit than its positions: convert them")
+    if each and len(values) != len(own):
+        raise ValueError(f"it has {len(values)} values of {name}, not one for each frame")
+    return np.asarray(values[number] if each else values[()])
 
 
 def open_h5(path: str | Path) -> AbstractContextManager[Any]:
@@ -207,10 +195,6 @@ def _particles(file: Any) -> Any:
     if not usual or (usual == groups and len(groups) > 1):
         raise ValueError(f"one group of particles is needed, got {len(groups)}: write them as one")
     return file["particles"][usual[0]]
-
-
-def _unit(element: Any) -> str:
-    return _text(element.attrs.get("unit", ""))
 
 
 def _text(value: Any) -> str:
