@@ -74,8 +74,11 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         notes += [f"left out {counted(above, 'line')} above the names of the columns"] * (above > 0)
     spots = set(names) >= _TRACKMATE
     unit = _unit_of([names[place] for place in places[2:]], source)
-    while spots and rows and not is_number(_split(rows[0], separator)[places[0]]):
-        unit = _unit(_split(rows.pop(0), separator)[places[2]].strip("()"))
+    if spots:  # long names, short names and units follow below the names
+        more = [_split(row, separator) + names for row in rows[:3]]
+        more = [fields for fields in more if not is_number(fields[places[0]])]
+        rows = rows[len(more) :]
+        unit = _unit(more[-1][places[2]].strip("()")) if more else unit
     if rows and not data.endswith(b"\n"):
         if "" in _split(rows[-1], separator)[: max(places) + 1]:
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
