@@ -115,16 +115,6 @@ def test_subtracting_the_drift_makes_walkers_part_with_a_note() -> None:
     assert "mean displacement" in found.notes[0]
 
 
-def test_a_two_point_displacement_needs_three_dimensions() -> None:
-    found = two_point(walkers(4), [0.0, 4.0, 8.0])
-    np.testing.assert_allclose(
-        found.two_point_msd(0.2), 2 * found.distances / 0.2 * found.along, rtol=1e-12
-    )
-    flat = Ensemble.from_array(np.random.default_rng(0).normal(size=(5, 6, 2)))
-    with pytest.raises(ValueError, match="needs 3 dimensions, got 2"):
-        two_point(flat, [0.0, 5.0]).two_point_msd(0.1)
-
-
 def test_bad_bins_and_lags_are_refused() -> None:
     with pytest.raises(ValueError, match="2 or more ascending distances"):
         two_point(walkers(2), [3.0, 1.0])

@@ -149,7 +149,7 @@ def test_two_point_correlations_are_the_golden_ones(name: str, drift: bool) -> N
     lags = (3,) if drift else (1, 5, 20)
     found = motion.two_point(ensemble, [0.0, 2.0, 4.0, 8.0, 16.0], lags=lags, drift=drift)
     # Errors are decided otherwise: from longer blocks, whose shared steps need no correction.
-    decided = ("along_error", "across_error", "msd_error", "notes")
+    decided = ("along_error", "across_error", "msd_error", "notes", "n_dimensions")
     assert_alike(found, golden("two-point"), key, but=decided)
 
 

@@ -2,7 +2,8 @@
 
 D_rr(r, τ) is the mean of (Δ·r̂)(Δ'·r̂) over pairs at a distance r, with Δ and Δ' their displacements
 within the lag τ, and D_⊥ the mean of what is across r̂, per direction. In an incompressible fluid in
-three dimensions D_rr = kTτ/(2πηr) and D_⊥ is half of it; films decay as ln r.
+three dimensions D_rr = kTτ/(2πηr), D_⊥ is half of it, and (2r/a) D_rr the mean square displacement
+of a particle of radius a as seen by the others; films decay as ln r.
 
 Errors come from blocks of displacements within a run, since pairs of one snapshot are not
 independent. Neighbouring blocks share steps; they are two lags long at least, so that this makes
@@ -42,24 +43,7 @@ class TwoPoint(Described):
     counts: Ints  # (lags, bins), pairs and snapshots that count
     msd: Floats  # (lags,), mean square displacement of a particle
     msd_error: Floats
-    n_dimensions: int
     notes: tuple[str, ...]
-
-    def two_point_msd(self, radius: float) -> Floats:
-        """Return (2 r/a) D_rr (lags, bins), the mean square displacement told by other particles.
-
-        Parameters
-        ----------
-        radius : float
-            Radius a of a particle.
-        """
-        if self.n_dimensions != 3:
-            raise ValueError(
-                "a two-point mean square displacement needs 3 dimensions, got "
-                f"{self.n_dimensions}: films decay as the logarithm of the distance"
-            )
-        found: Floats = 2 * self.distances / radius * self.along
-        return found
 
 
 def two_point(
@@ -118,20 +102,13 @@ def two_point(
     with np.errstate(invalid="ignore"):
         distances = total[2, 1:] / total[3, 1:]
     notes = ("the mean displacement was subtracted: independent particles move apart",)
-    return TwoPoint(
-        lags=frozen(np.asarray(lags, np.int64)),
-        edges=frozen(bounds),
-        distances=frozen(distances),
-        along=frozen(means[:, 0, 1:]),
-        along_error=frozen(errors[:, 0, 1:]),
-        across=frozen(means[:, 1, 1:]),
-        across_error=frozen(errors[:, 1, 1:]),
-        counts=frozen(counts.astype(np.int64)),
-        msd=frozen(means[:, 0, 0]),
-        msd_error=frozen(errors[:, 0, 0]),
-        n_dimensions=ensemble.n_dimensions,
-        notes=notes if drift else (),
+    along, across, msd = (
+        (frozen(means[:, place, some]), frozen(errors[:, place, some]))
+        for place, some in ((0, slice(1, None)), (1, slice(1, None)), (0, 0))
     )
+    bins = frozen(np.asarray(lags, np.int64)), frozen(bounds), frozen(distances)
+    n_pairs = frozen(counts.astype(np.int64))
+    return TwoPoint(*bins, *along, *across, n_pairs, *msd, notes if drift else ())
 
 
 def _displacements(runs: Sequence[Ints], lag: int) -> tuple[Ints, Ints, Ints]:
