@@ -110,14 +110,6 @@ def test_a_number_of_bodies_may_be_given() -> None:
         bodies(ensemble, n_bodies=40)
 
 
-def test_seeds_may_be_given() -> None:
-    planted = planted_bodies((60, 40), 20, spans=[30.0])
-    pieces = np.where(np.arange(100) < 90, np.arange(100) // 15, -1)
-    assert jaccard(bodies(planted.ensemble, seeds=pieces).labels, planted.labels) > 0.95
-    with pytest.raises(ValueError, match="a whole number for each of 100 sites"):
-        bodies(planted.ensemble, seeds=pieces[:50])
-
-
 def test_a_tail_belongs_to_no_body() -> None:
     planted = planted_bodies((60, 40), 30, spans=[30.0])
     rng, snapshots = np.random.default_rng(0), planted.ensemble.coordinates()
@@ -243,13 +235,14 @@ def test_sites_that_bend_are_those_between_bodies_of_a_chain() -> None:
 def test_sharpness_is_what_a_slope_leaves_over_what_steps_leave(bent: bool) -> None:
     made = soft("bending", 12, 3) if bent else planted_bodies((60, 40), 12, spans=[20.0]).ensemble
     snapshots = made.coordinates().astype(np.float64)
-    whole = follow(snapshots, np.zeros(100, np.int64))
+    tracks = snapshots.swapaxes(0, 1)
+    whole = follow(tracks, np.zeros(100, np.int64))
     labels = (whole.places[:, 0] > np.median(whole.places[:, 0])).astype(np.int64)
-    found = sharpness(snapshots, follow(snapshots, labels), whole)
+    found = sharpness(tracks, follow(tracks, labels), whole)
     parts = [patches(whole.places[labels == body]) for body in (0, 1)]
     expected = naive.sharpness(snapshots, labels, parts, least=4)
     assert found == pytest.approx(expected, rel=1e-4)
-    assert np.isnan(sharpness(snapshots, whole, whole))
+    assert np.isnan(sharpness(tracks, whole, whole))
 
 
 def test_only_what_is_clearly_even_counts_as_bending() -> None:
@@ -284,7 +277,7 @@ def two_pieces(n_snapshots: int, **options: Any) -> tuple[np.ndarray, np.ndarray
 @given(seeds)
 def test_the_union_of_bodies_is_that_of_their_sites(seed: int) -> None:
     snapshots, labels = two_pieces(6, spans=[50.0], jitter=0.0, seed=seed % 1000)
-    pieces = follow(snapshots, labels)
+    pieces = follow(snapshots.swapaxes(0, 1), labels)
     assert pieces.rests.max() < 1e-8
     # Averaging ends where the growth falls by less than 1e-4 of itself in a step.
     grown = increases(pieces, all_pairs(2), steps=200)[0]
@@ -293,8 +286,8 @@ def test_the_union_of_bodies_is_that_of_their_sites(seed: int) -> None:
 
 def test_stillness_is_the_variance_in_the_frame_of_a_body() -> None:
     snapshots, labels = two_pieces(8, spans=[40.0])
-    pieces = follow(snapshots, labels)
-    found = stillness(snapshots, pieces)
+    pieces = follow(snapshots.swapaxes(0, 1), labels)
+    found = stillness(snapshots.swapaxes(0, 1), pieces)
     for body in (0, 1):
         inner = (snapshots - pieces.centres[body][:, None]) @ pieces.rotations[body]
         moved = ((inner - inner.mean(axis=0)) ** 2).sum(axis=(0, 2))
@@ -306,7 +299,8 @@ def test_stillness_is_the_variance_in_the_frame_of_a_body() -> None:
 def test_families_are_joined_within_first() -> None:
     planted = planted_bodies((40, 40), 6, spans=[2.0])
     number = np.arange(80) // 10
-    pieces = follow(planted.ensemble.coordinates().astype(np.float64), number)
+    tracks = planted.ensemble.coordinates().astype(np.float64).swapaxes(0, 1)
+    pieces = follow(tracks, number)
     family = np.arange(8) % 2
     for merge in list(merges(pieces, within=family))[:6]:
         assert family[number[merge.kept]] == family[number[merge.joined]]

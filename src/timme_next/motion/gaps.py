@@ -16,19 +16,11 @@ the even model leaves over what the steps leave, each by its degrees of freedom.
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import pdist, squareform
 from scipy.spatial.transform import Rotation
 
 from timme_next._arrays import Floats, Ints
-from timme_next.motion.pieces import (
-    Pieces,
-    all_pairs,
-    assign,
-    follow,
-    increases,
-    merges,
-    patches,
-    take_sites,
-)
+from timme_next.motion.pieces import Pieces, all_pairs, assign, follow, increases, merges, patches
 
 GAP = 6.5  # G of bodies
 SOFT = GAP / 2  # G of soft parts
@@ -40,7 +32,7 @@ _TINY = np.finfo(float).tiny
 
 
 def gap(
-    snapshots: Floats, pieces: Pieces, start: Ints, n_effective: float, cuts: dict[bytes, float]
+    tracks: Floats, pieces: Pieces, start: Ints, n_effective: float, cuts: dict[bytes, float]
 ) -> float:
     """G of bodies of all sites; NaN for one.
 
@@ -54,7 +46,7 @@ def gap(
     for body in range(pieces.n_bodies):
         members = np.flatnonzero(pieces.labels == body)
         if members.tobytes() not in cuts:
-            cuts[members.tobytes()] = _best_cut(take_sites(snapshots, members), start[members])
+            cuts[members.tobytes()] = _best_cut(tracks[members], start[members])
         cutting = max(cutting, cuts[members.tobytes()])
     return float(joining / cutting)
 
@@ -62,17 +54,13 @@ def gap(
 def separation(sigma: Floats, labels: Ints) -> float:
     """Q: median σ across two bodies over the larger of those inside, the least of any two."""
     members = [np.flatnonzero(labels == body) for body in range(labels.max() + 1)]
-    inside = [
-        np.median(sigma[np.ix_(each, each)][~np.eye(len(each), dtype=bool)]) for each in members
-    ]
-    found = [
-        np.median(sigma[np.ix_(members[a], members[b])]) / max(inside[a], inside[b], _TINY)
-        for a, b in all_pairs(len(members))
-    ]
-    return float(min(found, default=np.nan))
+    medians = np.array([[np.nanmedian(sigma[np.ix_(a, b)]) for b in members] for a in members])
+    inside = np.maximum.outer(np.diag(medians), np.diag(medians))
+    ratios = (medians / np.maximum(inside, _TINY))[*all_pairs(len(members)).T]
+    return float(ratios.min()) if len(ratios) else float("nan")
 
 
-def sharpness(snapshots: Floats, pieces: Pieces, whole: Pieces) -> float:
+def sharpness(tracks: Floats, pieces: Pieces, whole: Pieces) -> float:
     """S of bodies beside all sites as one body; NaN for one body, or too few parts."""
     if pieces.n_bodies < 2:
         return float("nan")
@@ -83,7 +71,7 @@ def sharpness(snapshots: Floats, pieces: Pieces, whole: Pieces) -> float:
         for number in np.flatnonzero(np.bincount(patch) >= _PATCH):
             parts[members[patch == number]] = len(owners)
             owners.append(body)
-    small = follow(snapshots, parts)
+    small = follow(tracks, parts)
     seen = [
         Rotation.from_matrix(each) for each in whole.rotations[0].swapaxes(1, 2) @ small.rotations
     ]
@@ -105,21 +93,18 @@ def _left(turns: Floats, model: Floats, weights: Ints) -> float:
     return float((left**2).sum() / free) if free > 0 else float("nan")
 
 
-def _best_cut(snapshots: Floats, start: Ints) -> float:
+def _best_cut(tracks: Floats, start: Ints) -> float:
     """Most that the rest falls if a body is cut in two."""
     numbered = np.unique(start, return_inverse=True)[1]
     if numbered.max() < 2:  # what is very rigid is found as a whole at once
-        numbered = patches(snapshots[0])
-    if snapshots.shape[1] < PART + LEAST or numbered.max() == 0:
+        numbered = patches(tracks[:, 0])
+    if len(tracks) < PART + LEAST or numbered.max() == 0:
         return 0.0
-    pieces = follow(snapshots, numbered, steps=6)
-    joined = list(merges(pieces))
-    halves = (
-        numbered if pieces.n_bodies == 2 else np.unique(joined[-2].labels, return_inverse=True)[1]
-    )
+    joined = [numbered, *(merge.labels for merge in merges(follow(tracks, numbered, steps=6)))]
+    halves = np.unique(joined[-2], return_inverse=True)[1]
     best = 0.0
     for least in (PART, LEAST):
-        cut = assign(snapshots, halves, least=least)
+        cut = assign(tracks, halves, least=least)
         if cut.n_bodies == 2:
             best = max(best, float(increases(cut, np.array([[0, 1]]))[0]))
         if cut.sizes.min() >= LEAST:
@@ -129,21 +114,19 @@ def _best_cut(snapshots: Floats, start: Ints) -> float:
 
 def _gain_of_noise(pieces: Pieces, n_effective: float) -> float:
     """What independent noise gives on cutting a body, as the best of many cuts."""
-    n_snapshots = pieces.centres.shape[1]
-    in_space = pieces.centres[:, :, 2].any() or np.nan_to_num(pieces.places[:, 2]).any()
-    dimensions = 3 if in_space else 2
+    n_snapshots, dimensions = pieces.centres.shape[1], pieces.dimensions
     pose = dimensions * (dimensions + 1) // 2
     free = ((dimensions * pieces.sizes - pose) * (n_snapshots - 1)).sum()
     factor = 1 + 20 / max(n_effective - 1, 0.5)
     return float(factor * pose * (n_snapshots - 1) * pieces.rests.sum() / max(free, 1))
 
 
-def sigma_of(snapshots: Floats) -> Floats:
-    """σ of all pairs (sites, sites) in at most 50 snapshots."""
-    chosen = snapshots[:: -(-len(snapshots) // 50)]
-    total = square = np.zeros((snapshots.shape[1],) * 2)
+def sigma_of(tracks: Floats) -> Floats:
+    """σ of all pairs (sites, sites) in at most 50 snapshots; NaN of a site with itself."""
+    chosen = tracks[:, :: -(-tracks.shape[1] // 50)].swapaxes(0, 1)
+    total = square = np.zeros(len(tracks) * (len(tracks) - 1) // 2)
     for places in chosen:
-        norms = (places**2).sum(axis=1)
-        squared = np.maximum(norms[:, None] + norms - 2 * places @ places.T, 0.0)
-        total, square = total + np.sqrt(squared), square + squared
-    return np.sqrt(np.maximum(square / len(chosen) - (total / len(chosen)) ** 2, 0.0))
+        apart = pdist(places)
+        total, square = total + apart, square + apart**2
+    variances = np.maximum(square / len(chosen) - (total / len(chosen)) ** 2, 0.0)
+    return squareform(np.sqrt(variances)) + np.diag(np.full(len(tracks), np.nan))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from timme_next._arrays import Floats, Ints, frozen
 from timme_next._text import Described
@@ -20,18 +19,9 @@ from timme_next.ensemble import Ensemble
 from timme_next.hierarchy.partition import rand_index, rank_labels
 from timme_next.hierarchy.quantity import Quantity
 from timme_next.hierarchy.tree import Hierarchy, grow
+from timme_next.motion import gaps
 from timme_next.motion.fits import degeneracy
-from timme_next.motion.gaps import (
-    GAP,
-    LEAST,
-    PART,
-    SHARP,
-    SOFT,
-    gap,
-    separation,
-    sharpness,
-    sigma_of,
-)
+from timme_next.motion.gaps import GAP, LEAST, PART, SHARP, SOFT
 from timme_next.motion.pieces import (
     Pieces,
     assign,
@@ -40,9 +30,8 @@ from timme_next.motion.pieces import (
     mobile_sites,
     patches,
     stillness,
-    take_sites,
 )
-from timme_next.motion.superposition import body_labels, require_dimensions, some_snapshots
+from timme_next.motion.superposition import require_dimensions, some_snapshots
 from timme_next.series import effective_size
 
 REST = Quantity(
@@ -125,9 +114,7 @@ class Bodies(Described):
         return found | {"gap": f"{level.gap:.3g}", "rest": f"{level.rest:.3g}"}
 
 
-def bodies(
-    ensemble: Ensemble, *, n_bodies: int | None = None, seeds: npt.ArrayLike | None = None
-) -> Bodies:
+def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     """Find the rigid bodies of an ensemble.
 
     At most 100 snapshots, spread over all, are looked at. Half of a transition may give other
@@ -140,9 +127,6 @@ def bodies(
         molecules must be whole.
     n_bodies : int, optional
         Number of bodies; by default as many as stand out.
-    seeds : array_like of int, shape (sites,), optional
-        Pieces to begin with, such as clusters of σ; -1 for none. Other sites, and those in pieces
-        of fewer than 5, begin in patches of about nine.
 
     Returns
     -------
@@ -158,7 +142,6 @@ def bodies(
     (2, True)
     """
     require_dimensions(ensemble, "rigid bodies")
-    given = None if seeds is None else body_labels(seeds, ensemble.n_sites)
     snapshots, seen, _ = some_snapshots(ensemble, _FRAMES)
     near = snapshots - snapshots[0].mean(axis=0)
     flaws = [degeneracy(places) for places in near]
@@ -168,14 +151,13 @@ def bodies(
             f"{len(seen)} sites seen {flaws[0]}: select more sites"
         )
     # Far from the origin, squares of positions would leave few digits for what moves.
-    about = np.zeros((*snapshots.shape[:2], 3))
-    about[:, :, : ensemble.n_dimensions] = snapshots - snapshots.mean(axis=1, keepdims=True)
-    ordered = not ensemble.independent
-    search = _Search.of(
-        about, ordered=ordered, seeds=None if given is None else given[seen], asked=n_bodies
-    )
+    tracks = np.zeros((len(seen), len(snapshots), 3))
+    tracks[:, :, : ensemble.n_dimensions] = (
+        snapshots - snapshots.mean(axis=1, keepdims=True)
+    ).swapaxes(0, 1)
+    search = _Search.of(tracks, ordered=not ensemble.independent, asked=n_bodies or 0)
     levels = [_on_all_sites(each, seen, ensemble.n_sites) for each in search.levels()]
-    chosen = choose(levels) if n_bodies is None else _asked(levels, n_bodies)
+    chosen = choose(levels) if n_bodies is None else _place_of(n_bodies, levels)
     labels = levels[chosen].labels
     hierarchy, cutoff = _hierarchy(search, search.found[chosen], labels, seen, ensemble.unit)
     return Bodies(
@@ -187,7 +169,7 @@ def bodies(
         chosen=chosen,
         n_independent_noise=search.n_effective,
         n_snapshots=len(snapshots),
-        agreement=_agreement(about, search.n_effective, ordered=ordered),
+        agreement=_agreement(search),
     )
 
 
@@ -201,77 +183,53 @@ def choose(levels: list[Level]) -> int:
 class _Search:
     """Bodies of some snapshots, by their number."""
 
-    snapshots: Floats  # (snapshots, sites, 3)
+    tracks: Floats  # (sites, snapshots, 3)
+    ordered: bool  # in time
     kept: Ints  # sites that are not mobile
-    inner: Floats  # (snapshots, kept, 3)
     pieces: Ints  # (kept,), small pieces, of which parts of bodies are made
     found: tuple[Pieces, ...]  # bodies of the kept sites, from one body up
     n_effective: float
 
     @classmethod
     def of(
-        cls,
-        snapshots: Floats,
-        *,
-        ordered: bool,
-        n_effective: float | None = None,
-        seeds: Ints | None = None,
-        asked: int | None = None,
+        cls, tracks: Floats, *, ordered: bool, asked: int = 0, n_effective: float = 0.0
     ) -> _Search:
-        kept = np.flatnonzero(~mobile_sites(snapshots))
-        inner = take_sites(snapshots, kept)
-        start = patches(inner[0])
-        if seeds is not None:
-            start = _with_seeds(start, seeds[kept])
-        base = assign(inner, start, least=PART)
+        kept = np.flatnonzero(~mobile_sites(tracks))
+        base = assign(tracks[kept], patches(tracks[kept, 0]), least=PART)
         # Sites beside a wide hinge, whose neighbours part, may be still in a piece after all.
         # Pieces of a tail move much themselves and must not gather the rest of it.
         squares = base.rests / base.sizes
         limits = _BESIDE**2 * np.minimum(squares, np.median(squares))
-        labels = _join_still(snapshots, kept, base, limits)
+        labels = _join_still(tracks, kept, base, limits)
         again = np.flatnonzero(labels >= 0)
         if len(again) > len(kept):
-            kept, inner = again, take_sites(snapshots, again)
-            base = assign(inner, labels[again], least=PART)
+            kept = again
+            base = assign(tracks[kept], labels[kept], least=PART)
+        inner = tracks[kept]
         found = {1: follow(inner, np.zeros(len(kept), np.int64))}
         for each in _candidates(base, asked):
             pieces = assign(inner, each, least=min(LEAST, len(kept)))
             found.setdefault(pieces.n_bodies, pieces)
-        sorted_bodies = tuple(found[number] for number in sorted(found))
-        if n_effective is None:
-            n_effective = _count_independent(inner, sorted_bodies[-1], ordered=ordered)
-        return cls(snapshots, kept, inner, base.labels, sorted_bodies, n_effective)
+        by_number = tuple(found[number] for number in sorted(found))
+        known = n_effective or _count_independent(inner, by_number[-1], ordered=ordered)
+        return cls(tracks, ordered, kept, base.labels, by_number, known)
 
     def levels(self) -> Iterator[Level]:
         """What each number of bodies accounts for."""
-        sigma, cuts = sigma_of(self.inner), dict[bytes, float]()
+        inner, cuts = self.tracks[self.kept], dict[bytes, float]()
+        sigma, whole = gaps.sigma_of(inner), self.found[0]
         for each in self.found:
-            wide = gap(self.inner, each, self.pieces, self.n_effective, cuts)
-            yield Level(
-                n_bodies=each.n_bodies,
-                gap=wide,
-                separation=separation(sigma, each.labels),
-                sharpness=sharpness(self.inner, each, self.found[0]) if wide >= GAP else np.nan,
-                rest=float(np.sqrt(each.rests.sum() / self.inner[:, :, 0].size)),
-                labels=self.with_mobile(each),
-            )
-
-    def with_mobile(self, pieces: Pieces) -> Ints:
-        """Bodies of all sites; mobile ones join where they are still enough."""
-        limits = _STILL**2 * pieces.rests / pieces.sizes
-        return _join_still(self.snapshots, self.kept, pieces, limits)
+            wide = gaps.gap(inner, each, self.pieces, self.n_effective, cuts)
+            sharp = gaps.sharpness(inner, each, whole) if wide >= GAP else np.nan
+            rest = float(np.sqrt(each.rests.sum() / inner[:, :, 0].size))
+            apart = gaps.separation(sigma, each.labels)
+            # Mobile sites join bodies where they are still enough.
+            limits = _STILL**2 * each.rests / each.sizes
+            labels = _join_still(self.tracks, self.kept, each, limits)
+            yield Level(each.n_bodies, wide, apart, sharp, rest, labels)
 
 
-def _with_seeds(start: Ints, seeds: Ints) -> Ints:
-    """Pieces to begin with, seeds of enough sites in place of patches."""
-    values, which, counts = np.unique(seeds, return_inverse=True, return_counts=True)
-    large = (counts[which] >= PART) & (values[which] >= 0)
-    mixed = np.where(large, int(start.max()) + 1 + which, start)
-    found: Ints = np.unique(mixed, return_inverse=True)[1]
-    return found
-
-
-def _candidates(base: Pieces, asked: int | None) -> Iterator[Ints]:
+def _candidates(base: Pieces, asked: int) -> Iterator[Ints]:
     """Labels on the way from all pieces to two: few, asked for, or hard to merge further."""
     joined = list(merges(base))
     labels = [base.labels, *(merge.labels for merge in joined[:-1])]
@@ -283,49 +241,47 @@ def _candidates(base: Pieces, asked: int | None) -> Iterator[Ints]:
             yield own
 
 
-def _join_still(snapshots: Floats, kept: Ints, pieces: Pieces, limits: Floats) -> Ints:
+def _join_still(tracks: Floats, kept: Ints, pieces: Pieces, limits: Floats) -> Ints:
     """Bodies of all sites; those not kept join where they move by no more than the limit."""
-    labels, places = np.full(snapshots.shape[1], -1), np.full(snapshots.shape[1:], np.nan)
+    labels, places = np.full(len(tracks), -1), np.full((len(tracks), 3), np.nan)
     labels[kept], places[kept] = pieces.labels, pieces.places
-    moved = stillness(snapshots, replace(pieces, labels=labels, places=places))
+    moved = stillness(tracks, replace(pieces, labels=labels, places=places))
     best = moved.argmin(axis=1)
-    near = moved[np.arange(len(best)), best] <= limits[best]
-    found = np.where(near, best, -1)
+    found = np.where(moved.min(axis=1) <= limits[best], best, -1)
     found[kept] = pieces.labels
     return found
 
 
-def _count_independent(snapshots: Floats, pieces: Pieces, *, ordered: bool) -> float:
+def _count_independent(tracks: Floats, pieces: Pieces, *, ordered: bool) -> float:
     """Number of independent snapshots, by what moves within bodies."""
-    n_snapshots = len(snapshots)
+    n_snapshots, own = tracks.shape[1], pieces.labels
     if not ordered or n_snapshots == 2:
         return float(n_snapshots)
-    own = pieces.labels
-    away = snapshots.swapaxes(0, 1) - pieces.centres[own]
-    inner = np.einsum("stij,sti->sjt", pieces.rotations[own], away)
+    inner = np.einsum("stij,sti->sjt", pieces.rotations[own], tracks - pieces.centres[own])
     return effective_size(inner.reshape(-1, n_snapshots))
 
 
-def _asked(levels: list[Level], n_bodies: int) -> int:
-    for place, level in enumerate(levels):
-        if level.n_bodies == n_bodies:
-            return place
-    there = ", ".join(str(level.n_bodies) for level in levels)
-    raise ValueError(f"{n_bodies} bodies of at least {LEAST} sites were not found, only {there}")
+def _place_of(n_bodies: int, levels: list[Level]) -> int:
+    there = [level.n_bodies for level in levels]
+    if n_bodies not in there:
+        words = ", ".join(map(str, there))
+        raise ValueError(
+            f"{n_bodies} bodies of at least {LEAST} sites were not found, only {words}"
+        )
+    return there.index(n_bodies)
 
 
-def _agreement(snapshots: Floats, n_effective: float, *, ordered: bool) -> Agreement | None:
+def _agreement(search: _Search) -> Agreement | None:
     """Bodies found anew in alternate tenths of the snapshots."""
-    n_snapshots = len(snapshots)
+    n_snapshots, known = search.tracks.shape[1], search.n_effective / 2
     if n_snapshots < 4:
         return None
-    block = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2
-    halves = [
-        _Search.of(snapshots[block == half], ordered=ordered, n_effective=n_effective / 2)
-        for half in (0, 1)
-    ]
-    levels = [list(half.levels()) for half in halves]
-    one, other = (each[choose(each)].labels for each in levels)
+    block, found = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2, []
+    for half in (0, 1):
+        some = np.ascontiguousarray(search.tracks[:, block == half])
+        levels = [*_Search.of(some, ordered=search.ordered, n_effective=known).levels()]
+        found.append(levels[choose(levels)].labels)
+    one, other = found
     both = (one >= 0) & (other >= 0)
     rand = rand_index(one[both], other[both]) if both.any() else float("nan")
     return Agreement((int(one.max()) + 1, int(other.max()) + 1), rand)
@@ -335,9 +291,9 @@ def _hierarchy(
     search: _Search, chosen: Pieces, labels: Ints, seen: Ints, unit: str
 ) -> tuple[Hierarchy, float]:
     """Tree of pieces, bodies and the whole, and the cutoff of the bodies."""
-    kept, size = seen[search.kept], search.inner[:, :, 0].size
+    inner, kept = search.tracks[search.kept], seen[search.kept]
     split = np.unique(search.pieces * chosen.n_bodies + chosen.labels, return_inverse=True)[1]
-    base = follow(search.inner, split, steps=6)
+    base = follow(inner, split, steps=6)
     first = np.unique(split, return_index=True)[1]
     ceiling = float(chosen.rests.sum())
     floor = rest = min(float(base.rests.sum()), ceiling)
@@ -349,7 +305,7 @@ def _hierarchy(
         if joined.max() + 1 >= chosen.n_bodies:
             rest = min(rest + merge.growth, ceiling)
         else:
-            after = float(follow(search.inner, joined, steps=6).rests.sum())
+            after = float(follow(inner, joined, steps=6).rests.sum())
             rest = max(rest, after, ceiling * 1.0001)
         edges.append((kept[merge.kept], kept[merge.joined]))
         rests.append(rest)
@@ -359,6 +315,7 @@ def _hierarchy(
         home = kept[labels[kept] == labels[site]] if labels[site] >= 0 else kept[:0]
         edges.append((home[0] if len(home) else kept[0], site))
         rests.append(inside if len(home) else top * 1.01)
+    size = inner[:, :, 0].size
     heights = np.sqrt(np.array(rests) / size)
     tree = grow(len(labels), np.array(edges).reshape(-1, 2), heights, unit=unit, quantity=REST)
     low = float(np.sqrt(inside / size))
