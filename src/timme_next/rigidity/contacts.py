@@ -64,10 +64,9 @@ def metal_bonds(structure: Structure, allowed: Bools) -> Ints:
     reach = float(radii[metals].max(initial=0) + radii[ligands].max(initial=0))
     near = structure.cross_pairs(metals, ligands, reach)
     bound = near[structure.distances(*near.T) <= radii[near].sum(axis=1)]
-    given = {*map(tuple, structure.atoms.bonds.tolist())}
-    new = [tuple(sorted(pair)) not in given for pair in bound.tolist()]
-    chosen: Ints = bound[np.array(new, np.bool_)]
-    return chosen
+    given = structure.atoms.bonds @ [len(elements), 1]
+    new: Ints = bound[~np.isin(np.sort(bound, axis=1) @ [len(elements), 1], given)]
+    return new
 
 
 def find_stacks(structure: Structure) -> Ints:
@@ -110,6 +109,5 @@ def _shortest(pairs: Ints, lengths: Floats, residues: Ints) -> Bools:
 
 
 def _is_metal(elements: Strings) -> Bools:
-    symbols = [str(symbol) for symbol in np.unique(elements)]
-    metals = [one for one in symbols if one and one not in _LABILE and Element(one).is_metal]
-    return np.isin(elements, metals)
+    symbols = set(elements.tolist()) - _LABILE - {""}
+    return np.isin(elements, [symbol for symbol in symbols if Element(symbol).is_metal])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from timme_next._arrays import Bools, Floats, Ints, frozen
 from timme_next._kernels.graphs import blocks
@@ -109,17 +108,23 @@ def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
     nodes, spins = _spinning(game.clusters, ends, bars)
     hinged = nodes[ends[:, 0]] != nodes[ends[:, 1]]
     regions, freedoms = _regions(game, ends, hinged, nodes=nodes, spins=spins)
-    dangling = game.anchors >= 0
-    clusters = np.where(dangling, game.clusters[game.anchors], game.clusters)
+    pieces = grow(network.n_bodies, ends, np.zeros(len(ends))).cut(0.0)
+
+    def spread(values: Ints | Bools, fill: int) -> Ints:
+        """Return values of the added bonds in the order of the network, others filled in."""
+        every = np.full(len(network.bonds), fill)
+        every[game.order] = values
+        return frozen(every)
+
     return Decomposition(
-        clusters=frozen(rank_labels(clusters)),
-        independent=game.spread(game.independent, -1),
-        redundant=game.spread(bars - game.independent, 0),
-        hinges=frozen(game.spread(hinged.astype(np.int64), 0) > 0),
-        stress=game.spread(rank_labels(game.stress), -1),
-        regions=game.spread(regions, -1),
+        clusters=frozen(rank_labels(game.clusters[game.anchors])),
+        independent=spread(game.independent, -1),
+        redundant=spread(bars - game.independent, 0),
+        hinges=frozen(spread(hinged, 0) > 0),
+        stress=spread(rank_labels(game.stress), -1),
+        regions=spread(regions, -1),
         freedoms=frozen(freedoms),
-        n_objects=_count_objects(network.n_bodies, ends),
+        n_objects=int(np.count_nonzero(pieces.sizes > 1)),
     )
 
 
@@ -145,14 +150,14 @@ def dilute(network: Network) -> Hierarchy:
     >>> dilute(Network(3, ends, np.full(3, 5), kinds, np.array([-3.0, -1.0, -2.0]))).levels
     array([-1.])
     """
-    game = _play(network, math.inf)
-    bonds = game.order[game.joins[:, 2]]
-    base, dangling = base_energy(network), np.flatnonzero(game.anchors >= 0)
-    heights = np.where(np.isnan(network.energies[bonds]), base, network.energies[bonds])
+    game, bodies = _play(network, math.inf), np.arange(network.n_bodies)
+    heights = np.append(
+        network.energies[game.order[game.joins[:, 2]]], np.full(len(bodies), np.nan)
+    )
     return grow(
         network.n_bodies,
-        np.concatenate([game.joins[:, :2], np.column_stack([dangling, game.anchors[dangling]])]),
-        np.concatenate([heights, np.full(len(dangling), base)]),
+        np.concatenate([game.joins[:, :2], np.column_stack([bodies, game.anchors])]),
+        np.where(np.isnan(heights), base_energy(network), heights),
         quantity=ENERGY,
     )
 
@@ -185,81 +190,63 @@ def residue_flexibility(found: Decomposition, network: Network, atoms: Atoms) ->
         In the order in which residues appear; NaN for those without a backbone. It is the mean over
         N–Cα and Cα–C of amino acids, and over the bonds from P to O3' of nucleotides.
     """
-    residues = residue_index(atoms)
-    ends, along = (
-        residues[network.bonds],
-        np.isin(np.char.replace(atoms.names, "*", "'"), _BACKBONE),
-    )
-    chosen = network.of_kind("covalent", "locked") & along[network.bonds].all(axis=1)
-    chosen &= ends[:, 0] == ends[:, 1]
-    count = np.bincount(ends[chosen, 0], minlength=residues.max(initial=-1) + 1)
-    total = np.bincount(ends[chosen, 0], found.flexibility[chosen], minlength=len(count))
-    mean: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-    return mean
+    residues, names = residue_index(atoms), np.char.replace(atoms.names, "*", "'")
+    chosen = network.of_kind("covalent", "locked")
+    chosen &= np.isin(names, _BACKBONE)[network.bonds].all(axis=1)
+    one, other = residues[network.bonds[chosen]].T
+    index, n_residues = found.flexibility[chosen], residues.max(initial=-1) + 1
+    counts = np.bincount(one[one == other], minlength=n_residues)
+    total = np.bincount(one[one == other], index[one == other], n_residues)
+    return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Game:
+class _Game(NamedTuple):
     """A game that was played; bonds in the order in which they were added."""
 
     order: Ints  # (added,), bonds of the network
-    anchors: Ints  # (bodies,), the neighbour of a dangling body, -1 for others
+    anchors: Ints  # (bodies,), the neighbour of a dangling body, others themselves
     independent: Ints  # (added,)
     stress: Ints  # (added,), some bond of the same region, -1 for none
     clusters: Ints  # (bodies,), some body of the same cluster
     joins: Ints  # (joins, 3), two bodies whose clusters become one, and the added bond
-    n_bonds: int  # of the network
-
-    def spread(self, values: Ints, fill: int) -> Ints:
-        """Return values of the added bonds in the order of the network, others filled in."""
-        every = np.full(self.n_bonds, fill)
-        every[self.order] = values
-        return frozen(every)
 
 
 def _play(network: Network, cutoff: float) -> _Game:
-    n_bodies = network.n_bodies
+    n_bodies, bodies = network.n_bodies, np.arange(network.n_bodies)
     if not n_bodies:
         raise ValueError("a pebble game needs at least 1 body, got a network of none")
-    heights = np.where(np.isnan(network.energies), -math.inf, network.energies)
-    added = np.flatnonzero(np.isnan(network.energies) | (heights <= cutoff))
+    always = np.isnan(network.energies)
+    heights = np.where(always, -math.inf, network.energies)
+    added = np.flatnonzero(always | (heights <= cutoff))
     order = added[np.argsort(heights[added], kind="stable")]
-    ends, anchors = network.bonds[order], _anchors(network)
-    independent, stress = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+    # A body dangles that is firmly bonded to one other by bonds that are always there.
+    degrees = np.bincount(network.bonds.ravel(), minlength=n_bodies)
+    only, held = _only_neighbours(network.bonds[always], network.bars[always], degrees)
+    dangling = (only >= 0) & (held >= _SPINNING)
+    ends, bars = network.bonds[order], network.bars[order]
+    independent, stress = np.empty((2, len(order)), np.int64)
     clusters, joins = np.empty(n_bodies, np.int64), np.empty((n_bodies, 3), np.int64)
     bonds = _entries(n_bodies, ends)
-    bars = network.bars[order]
-    n_joins = play(ends, bars, bonds, anchors >= 0, independent, stress, clusters, joins)
-    found = joins[:n_joins]
-    return _Game(order, anchors, independent, stress, clusters, found, len(network.bonds))
+    n_joins = play(ends, bars, bonds, dangling, independent, stress, clusters, joins)
+    anchors = np.where(dangling, only, bodies)
+    return _Game(order, anchors, independent, stress, clusters, joins[:n_joins])
 
 
-def _anchors(network: Network) -> Ints:
-    """Return the only neighbour of each body that is firmly bonded to it alone, else -1.
+def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]:
+    """Return the neighbour of each body that has one only, else -1, and all bars of each body.
 
-    Bonds that are always there count. In a molecule of two atoms, only the one with fewer bonds in
-    the whole network dangles, or else the second.
+    Of two bodies that have but each other, the one of higher degree stays, or else the first: it
+    has -1 as well.
     """
-    always = np.isnan(network.energies)
-    only, held = _only_neighbours(network.n_bodies, network.bonds[always], network.bars[always])
-    only[held < _SPINNING] = -1
-    bodies = np.arange(network.n_bodies)
-    degrees = np.bincount(network.bonds.ravel(), minlength=network.n_bodies)
-    first = (degrees > degrees[only]) | ((degrees == degrees[only]) & (bodies < only))
-    two = (only >= 0) & (only[only] == bodies)
-    only[two & first] = -1
-    return only
-
-
-def _only_neighbours(n_bodies: int, ends: Ints, bars: Ints) -> tuple[Ints, Ints]:
-    """Return the neighbour of each body that has one only, else -1, and all bars of each body."""
+    n_bodies, bodies = len(degrees), np.arange(len(degrees))
     both = np.concatenate([ends, ends[:, ::-1]])
-    lowest, highest = np.full(n_bodies, n_bodies), np.full(n_bodies, -1)
+    lowest, only = np.full(n_bodies, n_bodies), np.full(n_bodies, -1)
     np.minimum.at(lowest, both[:, 0], both[:, 1])
-    np.maximum.at(highest, both[:, 0], both[:, 1])
-    held = np.zeros(n_bodies, np.int64)
-    np.add.at(held, both[:, 0], np.tile(bars, 2))
-    return np.where(lowest == highest, highest, -1), held
+    np.maximum.at(only, both[:, 0], both[:, 1])
+    only[lowest != only] = -1
+    stays = (degrees > degrees[only]) | ((degrees == degrees[only]) & (bodies < only))
+    only[(only >= 0) & (only[only] == bodies) & stays] = -1
+    return only, np.bincount(both[:, 0], np.tile(bars, 2), n_bodies).astype(np.int64)
 
 
 def _spinning(clusters: Ints, ends: Ints, bars: Ints) -> tuple[Ints, Bools]:
@@ -267,12 +254,10 @@ def _spinning(clusters: Ints, ends: Ints, bars: Ints) -> tuple[Ints, Bools]:
 
     A body with one neighbour and fewer than six bars has one degree of freedom that nobody sees.
     """
-    bodies = np.arange(len(clusters))
-    only, held = _only_neighbours(len(clusters), ends, bars)
-    alone = (only >= 0) & (held < PEBBLES)
-    firm = alone & (held == _SPINNING)
-    firm &= ~(firm[only] & (only[only] == bodies) & (bodies < only))  # of two, the second spins
-    return np.where(firm, clusters[only], clusters), firm | (alone & (held < _SPINNING))
+    degrees = np.bincount(ends.ravel(), minlength=len(clusters))
+    only, held = _only_neighbours(ends, bars, degrees)
+    spins = (only >= 0) & (held < PEBBLES)
+    return np.where(spins & (held == _SPINNING), clusters[only], clusters), spins
 
 
 def _entries(n_nodes: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
@@ -312,9 +297,3 @@ def _regions(
 def _shares(amounts: Floats | Ints, groups: Ints) -> Floats:
     """Of each member of a group, an equal share of the amount of its group."""
     return (amounts / np.bincount(groups, minlength=len(amounts)))[groups]
-
-
-def _count_objects(n_bodies: int, ends: Ints) -> int:
-    links = sparse.coo_array((np.ones(len(ends)), ends.T), shape=(n_bodies, n_bodies))
-    _, piece = csgraph.connected_components(links, directed=False)
-    return int((np.bincount(piece) > 1).sum())

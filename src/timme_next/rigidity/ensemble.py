@@ -25,6 +25,9 @@ APART = Quantity("fraction apart", words="fraction of snapshots apart")
 
 _LARGEST = 20_000  # sites of which a matrix is made
 
+# Of one snapshot: cluster of each site, floppy modes, energies at which sites join the core, notes.
+_Snapshot = tuple[Ints, int, Floats, tuple[str, ...]]
+
 
 class Stability(NamedTuple):
     """How strongly hydrogen bonds hold sites: energies in kcal/mol, NaN where none does."""
@@ -118,23 +121,20 @@ def together(
     run = Run.of(workers, client, progress)
     shared = (_of_frames(ensemble, []), checked_energy(cutoff), counted, options)
     frames = ((place, *ensemble.snapshot(place)) for place in range(n_snapshots))
-    held, apart = np.zeros((2, len(counted), len(counted)))
-    found = list[_Snapshot]()
+    held, found = np.zeros((len(counted), len(counted))), list[_Snapshot]()
     for one in run.engine.map(_analyse_snapshot, shared, frames):
-        same = one.labels[:, None] == one.labels
-        np.add(held, weights[len(found)], out=held, where=same)
-        np.add(apart, weights[len(found)], out=apart, where=~same)
+        held[one[0][:, None] == one[0]] += weights[len(found)]
         found.append(one)
         run.tell(len(found), n_snapshots)
-    whole = held[0, 0]  # a site is with itself in all of them
+    labels, floppy_modes, stability, notes = zip(*found, strict=True)
     return Together(
-        fractions=frozen(held / whole),
-        apart=frozen(apart / whole),
-        floppy_modes=frozen(np.array([one.floppy_modes for one in found])),
-        largest=frozen(np.array([np.bincount(one.labels).max() for one in found])),
-        stability=frozen(np.array([one.heights for one in found])),
+        fractions=frozen(held / held[0, 0]),  # a site is with itself in all of them
+        apart=frozen((held[0, 0] - held) / held[0, 0]),
+        floppy_modes=frozen(np.array(floppy_modes)),
+        largest=frozen(np.array([np.bincount(row).max() for row in labels])),
+        stability=frozen(np.array(stability)),
         cutoff=cutoff,
-        notes=found[0].notes,
+        notes=notes[0],
     )
 
 
@@ -207,15 +207,6 @@ def perturbed(
     return replace(_of_frames(ensemble, places + noise, box), independent=True)
 
 
-class _Snapshot(NamedTuple):
-    """What is kept of one snapshot."""
-
-    labels: Ints  # (sites,), of those counted
-    floppy_modes: int
-    heights: Floats  # (sites,), energy at which each joins the core
-    notes: tuple[str, ...]
-
-
 def _analyse_snapshot(
     shared: tuple[Ensemble, float, Ints, dict[str, Any]],
     frame: tuple[int, Coordinates, Floats | None],
@@ -226,7 +217,7 @@ def _analyse_snapshot(
     except ValueError as error:
         raise ValueError(f"snapshot {number + 1}: {error}") from None
     found, heights = decompose(held, cutoff), dilute(held).restrict(counted).core_heights()
-    return _Snapshot(found.clusters[counted], found.floppy_modes, heights, held.notes)
+    return found.clusters[counted], found.floppy_modes, heights, held.notes
 
 
 def _of_frames(ensemble: Ensemble, places: npt.ArrayLike, box: Floats | None = None) -> Ensemble:

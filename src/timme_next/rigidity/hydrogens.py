@@ -159,14 +159,12 @@ def _as_array(structure: Structure) -> tuple[Any, Bools]:
     ):
         for other, name in others.items():
             array.atom_name[inside & (atoms.names == other)] = name
-    known = connect_via_residue_names(array, inter_residue=False).as_array().tolist()
-    table = {(one, other): kind for one, other, kind in known}
-    inside = residues[atoms.bonds[:, 0]] == residues[atoms.bonds[:, 1]]
-    found = np.array([table.get((one, other), _UNKNOWN) for one, other in atoms.bonds.tolist()])
-    types = np.where(inside, found.astype(np.int64), _SINGLE)
+    known = connect_via_residue_names(array, inter_residue=False).as_array().astype(np.int64)
+    table = sparse.csr_array((known[:, 2], known[:, :2].T), shape=(len(atoms), len(atoms)))
+    one, other = atoms.bonds.T
+    types = np.where(residues[one] == residues[other], table[one, other], _SINGLE)
     array.bonds = BondList(len(atoms), np.column_stack([atoms.bonds, types]))
-    strange = residues[atoms.bonds[types == _UNKNOWN, 0]]
-    return array, np.isin(residues, strange)
+    return array, np.isin(residues, residues[one[types == _UNKNOWN]])
 
 
 def _set_charges(structure: Structure, array: Any, ph: float) -> Bools:
