@@ -4,6 +4,7 @@
 // - form[data-upload]: files go to /api/jobs with their progress; fields with data-setting are settings.
 // - form[data-json]: fields go to the address of the form as JSON; then the page of the new job is opened.
 // - button[data-method]: sends this method to data-action, after data-confirm, and opens data-next, else reloads.
+// - [data-recipe]: shown for these recipes.
 // - [data-live] with an id: fetched again every second while any of them has data-live="yes".
 // - [data-problem]: where errors are shown.
 
@@ -69,7 +70,7 @@ function bodyOf(form: HTMLFormElement): FormData {
   const settings = JSON.stringify(fieldsOf(form, "[data-setting]"));
   body.append("title", title);
   body.append("recipe", recipe);
-  body.append(recipe === "rigidity" ? "rigidity" : "settings", new Blob([settings], { type: "application/json" }));
+  body.append("settings", settings);
   const files = Array.from(form.querySelectorAll<HTMLInputElement>("input[type=file]")).flatMap((input) => Array.from(input.files ?? []));
   if (files.length === 0) throw new Error("Choose at least one file.");
   files.forEach((file, place) => body.append(place ? "trajectories" : "topology", file, file.name));
@@ -123,10 +124,24 @@ async function act({ dataset }: HTMLButtonElement): Promise<void> {
 
 // ---- polling --------------------------------------------------------------------------------------
 
-/** Fetch the page again and take its live parts, where they changed. */
+/** Fetch the page again; an XMLHttpRequest parses it without a sink that trusted types refuse. */
+function fetchPage(): Promise<Document> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.responseType = "document";
+    request.addEventListener("error", () => reject(new Error("The server does not answer. Is it running?")));
+    request.addEventListener("load", () => {
+      if (request.responseXML && request.status < 300) resolve(request.responseXML);
+      else reject(new Error(`The server answered ${request.status}.`));
+    });
+    request.open("GET", window.location.href);
+    request.send();
+  });
+}
+
+/** Take the live parts of the page, where they changed. */
 async function refresh(): Promise<void> {
-  const text = await ask(window.location.href, { headers: { Accept: "text/html" } });
-  const fresh = new DOMParser().parseFromString(text, "text/html");
+  const fresh = await fetchPage();
   for (const element of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(element.id);
     if (next && !next.isEqualNode(element)) element.replaceWith(document.importNode(next, true));
@@ -150,6 +165,12 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   if ("upload" in form.dataset) upload(form);
   else void sendJson(form).catch(tell);
+});
+document.addEventListener("change", ({ target }) => {
+  if (!(target instanceof HTMLSelectElement) || target.name !== "recipe") return;
+  for (const part of document.querySelectorAll<HTMLElement>("[data-recipe]")) {
+    part.hidden = !(part.dataset.recipe ?? "").split(" ").includes(target.value);
+  }
 });
 document.addEventListener("click", (event) => {
   const button = (event.target as HTMLElement).closest<HTMLButtonElement>("button[data-method]");

@@ -1,1 +1,106 @@
-"""The server: a page in the browser that runs jobs on this computer."""
+"""The server: pages in a browser, and jobs on this computer."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import sys
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from filelock import FileLock, Timeout
+
+from timme_next.analysis.settings import ServeSettings
+
+HOST = "127.0.0.1"
+
+
+def serve(settings: ServeSettings, *, verbose: bool = False) -> None:
+    """Serve pages and jobs to the user of this computer, until Ctrl-C.
+
+    Parameters
+    ----------
+    settings : ServeSettings
+        Port, folder of results, and limits of jobs.
+    verbose : bool, optional
+        Whether to print warnings of the server.
+    """
+    try:
+        import uvicorn
+
+        from timme_next.server.app import create_app
+        from timme_next.server.guard import Keys
+        from timme_next.server.jobs import Limits
+    except ImportError as error:
+        raise ImportError(f"the server needs {error.name}: pip install 'pytimme[web]'") from None
+    limits = Limits.of(settings)
+    folder = Path(settings.data).expanduser() if settings.data else data_folder()
+    with _lock(folder) as place, _bind(settings.port) as listener:
+        keys, port = Keys(secrets.token_urlsafe(24)), listener.getsockname()[1]
+        app = create_app(place, port=port, keys=keys, limits=limits)
+        address = f"http://{HOST}:{port}/?token="
+        config = uvicorn.Config(
+            app,
+            log_level=logging.WARNING if verbose else logging.ERROR,
+            access_log=False,  # the first request has the token in its address
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        click.echo(f"TIMME is at  {address}{keys.token}\nresults are in  {folder}")
+        click.echo("Ctrl-C ends it; unfinished jobs can be resumed later")
+        if not settings.no_browser:
+            page = (f"{address}{keys.ticket()}",)
+            threading.Thread(target=webbrowser.open, args=page, daemon=True).start()
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def data_folder() -> Path:
+    """Return the folder of results in the user's folder for data."""
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "timme" / "serve"
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[Path]:
+    """Keep a folder to this server: two would take one another's jobs for interrupted."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FileLock(folder / "lock", timeout=0)
+        lock.acquire()
+    except Timeout:
+        raise ValueError(
+            f"{folder}: another server uses this folder: use that, or choose another by data="
+        ) from None
+    except OSError as error:
+        raise ValueError(f"{folder}: {error.strerror}: choose another folder by data=") from None
+    with lock:
+        # Large uploads wait here; the usual folder may be in memory.
+        tempfile.tempdir = str(folder)
+        yield folder.resolve()
+
+
+def _bind(port: int) -> socket.socket:
+    """Take a port that this computer alone can reach."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise ValueError(
+            f"port {port}: {error.strerror}: choose another by port=, or 0 for any free one"
+        ) from None
+    return listener

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import cookie_parser
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from timme_next import memory
 
@@ -38,6 +38,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_LOCKED = Path(__file__).with_name("pages") / "locked.html"
 _BESIDES_FILES = 5_000_000  # bytes of a form
 _WITHOUT_FILES = 200_000  # bytes of any other request
 
@@ -119,11 +120,9 @@ class Guard:
                 return welcome
         if path.startswith("/static/") or self._knows(headers):
             return None
+        answer: Response = FileResponse(_LOCKED, 401)
         if path.startswith("/api/"):
             answer = _problem(401, "a token is needed: Authorization: Bearer TOKEN")
-        else:
-            page = resources.files(__package__).joinpath("pages", "locked.html")
-            answer = HTMLResponse(page.read_text("utf-8"), status_code=401)
         answer.headers["WWW-Authenticate"] = "Bearer"
         return answer
 

@@ -21,13 +21,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from timme_next import memory
 from timme_next._files import write_atomically
-from timme_next.analysis.settings import ServeSettings
+from timme_next.analysis import settings
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
 Recipe = Literal["auto", "run", "rigidity", "motion", "comparison"]
 
 JOB, PROGRESS, OUTCOME = "job.json", "progress.json", "outcome.json"
 INPUTS, RESULT, ARCHIVE, CHECKPOINT = "input", "result", "result.zip", "checkpoint"
+MODELS: dict[str, type[settings.Model]] = {
+    "auto": settings.Settings,
+    "run": settings.Settings,
+    "rigidity": settings.RigiditySettings,
+    "motion": settings.MotionSettings,
+    "comparison": settings.CompareSettings,
+}
 WORKER = f"{__package__}.worker"
 _UNFINISHED = re.compile(r"\.(new|gone)-[0-9a-f]{32}")  # folders of uploads and removals
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -106,20 +113,20 @@ class Limits(NamedTuple):
     queue: int  # waiting
 
     @classmethod
-    def of(cls, settings: ServeSettings) -> Self:
+    def of(cls, chosen: settings.ServeSettings) -> Self:
         """Read limits as people write them.
 
         Examples
         --------
-        >>> Limits.of(ServeSettings(time="30min", memory="2GB")).seconds
+        >>> Limits.of(settings.ServeSettings(time="30min", memory="2GB")).seconds
         1800.0
         """
-        found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(s|min|h|d)", settings.time.strip())
+        found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(s|min|h|d)", chosen.time.strip())
         if found is None or float(found[1]) <= 0:
-            raise ValueError(f"time= is written as 90s, 30min or 12h, got {settings.time!r}")
-        sizes = [memory.parse(text) for text in (settings.upload, settings.memory)]
+            raise ValueError(f"time= is written as 90s, 30min or 12h, got {chosen.time!r}")
+        sizes = [memory.parse(text) for text in (chosen.upload, chosen.memory)]
         seconds = float(found[1]) * _SECONDS[found[2]]
-        return cls(sizes[0], seconds, sizes[1], settings.jobs, settings.queue)
+        return cls(sizes[0], seconds, sizes[1], chosen.jobs, chosen.queue)
 
 
 class QueueFullError(Exception):
@@ -308,6 +315,19 @@ def _cause_of_death(code: int, allowed: int) -> str:
     names = {-number: number.name for number in signal.Signals}
     how = names.get(code, f"exit code {code}")
     return f"the process of this job crashed ({how}): check the files, or try another format"
+
+
+def plain_name(text: str) -> str:
+    r"""Return the stem of a name in plain letters, fit for a file or folder.
+
+    Examples
+    --------
+    >>> plain_name("1bnr.pdb.gz"), plain_name("../<b>"), plain_name("C:\\…")
+    ('1bnr', 'b', 'file')
+    """
+    name = re.split(r"[/\\]", text)[-1].removesuffix(".gz")
+    stem = name.rpartition(".")[0] or name
+    return re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-")[:60] or "file"
 
 
 # ---- folders -----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,25 +16,14 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from timme_next.analysis.settings import (
-    CompareSettings,
     Model,
-    MotionSettings,
-    RigiditySettings,
-    Settings,
     details,
     make,
 )
 from timme_next.io.files import STRUCTURES, TABLES, kind
 from timme_next.server.guard import too_large
-from timme_next.server.jobs import INPUTS, File
+from timme_next.server.jobs import INPUTS, MODELS, File, plain_name
 
-MODELS: dict[str, type[Model]] = {
-    "auto": Settings,
-    "run": Settings,
-    "rigidity": RigiditySettings,
-    "motion": MotionSettings,
-    "comparison": CompareSettings,
-}
 # Formats that are read from one file; those that may name other files, as HDF5 does, are missing.
 KINDS = STRUCTURES | TABLES | set(
     ".xtc .trr .dcd .nc .gro .xyz .lammpstrj .gsd .npy .mtx .json .psf .prmtop .parm7 .top .tpr "
@@ -59,15 +48,20 @@ async def receive(request: Request, draft: Path, limit: int) -> dict[str, Any]:
     """Store the files of a form, and return the fields of a job."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise HTTPException(415, "a form is needed: multipart/form-data with a boundary")
+
+    async def whole_stream() -> AsyncGenerator[bytes]:
+        async for chunk in request.stream():
+            yield chunk
+        if not parser.complete:
+            raise MultiPartException("it is cut off")
+
     limits = {"max_files": _MOST_FILES, "max_fields": len(_PARTS), "max_part_size": _MOST_TEXT}
-    parser = _Parser(request.headers, request.stream(), **limits)
+    parser = _Parser(request.headers, whole_stream(), **limits)
     try:
         form = await parser.parse()
     except MultiPartException as error:
         raise HTTPException(400, f"the form is damaged: {error.message}") from None
     try:
-        if not parser.complete:
-            raise HTTPException(400, "the form is cut off: send it again")
         return await _task(form, draft, limit)
     finally:
         await form.close()
@@ -88,8 +82,9 @@ async def _task(form: FormData, draft: Path, limit: int) -> dict[str, Any]:
     files, room = list[File](), limit
     for number, upload in enumerate(uploads, start=1):
         given = upload.filename or ""
-        path = draft / INPUTS / f"{number}{_suffix(given)}"
-        name = shown_name(given)
+        name, path = shown_name(given), draft / INPUTS / f"{plain_name(given)}{_suffix(given)}"
+        if path.exists():
+            path = path.with_stem(f"{path.stem}-{number}")
         size = await run_in_threadpool(_store, upload.file, path, name, room, limit)
         files.append(File(name=name, size=size, stored=path.name))
         room -= size
@@ -117,7 +112,7 @@ def checked_settings(recipe: str, given: Any) -> dict[str, Any]:
                 )
     try:
         make(model, **chosen)
-    except ValueError as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise _refusal(f"settings: {shown_name(str(error), 1000)}") from None
     return chosen
 
