@@ -111,7 +111,6 @@ TOPOLOGY = part("topology", b"abc", "a.csv")
         pytest.param(form(part("topology", b"abc")), 422, id="a path"),
         pytest.param(form(TOPOLOGY, part("trajectories", b"/etc/passwd")), 422, id="another path"),
         pytest.param(form(TOPOLOGY, part("path", b"x")), 422, id="an unknown field"),
-        pytest.param(form(TOPOLOGY, *[part("title", b"x")] * 2), 422, id="two titles"),
         pytest.param(form(TOPOLOGY, part("recipe", b"comparison")), 422, id="another recipe"),
         pytest.param(form(TOPOLOGY, part("title", b"x" * 2_000_001)), 400, id="a long title"),
         pytest.param(form(*[part("title", b"x")] * 9), 400, id="many fields"),
@@ -178,7 +177,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(server: Server, tracks: bytes)
         ({"objects": "groups.txt"}, "objects= takes auto, points"),
         ({"pairs": "../pairs.txt"}, "pairs= takes auto, contact"),
         ({"pairs": "contact:0"}, "pairs= takes contact:RADIUS above 0"),
-        ({"weights": "weights.txt"}, "weights= takes numbers"),
+        ({"weights": "weights.txt"}, "weights= cannot be set here"),
         ({"memory": "2TB"}, "memory= cannot be set here"),
         ({"workers": 1000}, "workers= cannot be set here"),
         ({"step": 0}, "step="),
@@ -186,7 +185,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(server: Server, tracks: bytes)
         ({"begin": [1]}, "settings: "),
         ({"box": {"a": 1}}, "settings: "),
         ({"select": "x" * 10_001}, "settings: select="),
-        ([], "a JSON object is needed"),
+        ([], "settings: "),
         ("{", "JSON is needed"),
         ('{"cutoff": NaN}', "cutoff="),
         ('{"begin": 1e999}', "settings: "),
@@ -202,9 +201,15 @@ def test_unusable_settings_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("recipe", "name"),
-    [("rigidity", "constraints"), ("motion", "superposed"), ("motion", "axis_from")],
+    ("recipe", "name", "value"),
+    [
+        ("rigidity", "constraints", "/etc/passwd"),
+        ("motion", "superposed", "/etc/passwd"),
+        ("motion", "axis_from", ["/etc/passwd", "/etc/group"]),
+    ],
 )
-def test_settings_that_name_files_are_not_offered(server: Server, recipe: str, name: str) -> None:
-    answer = server.submit(("a.pdb", b"END\n"), recipe=recipe, settings={name: "/etc/passwd"})
+def test_settings_that_name_files_are_not_offered(
+    server: Server, recipe: str, name: str, value: Any
+) -> None:
+    answer = server.submit(("a.pdb", b"END\n"), recipe=recipe, settings={name: value})
     assert f"{name}= cannot be set here" in refused(server, answer, 422)

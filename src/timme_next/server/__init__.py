@@ -43,7 +43,7 @@ def serve(settings: ServeSettings, *, verbose: bool = False) -> None:
         raise ImportError(f"the server needs {error.name}: pip install 'pytimme[web]'") from None
     limits = Limits.of(settings)
     folder = Path(settings.data).expanduser() if settings.data else data_folder()
-    with _lock(folder) as place, _bind(settings.port) as listener:
+    with _lock(folder) as place, _listen(settings.port) as listener:
         keys, port = Keys(secrets.token_urlsafe(24)), listener.getsockname()[1]
         app = create_app(place, port=port, keys=keys, limits=limits)
         address = f"http://{HOST}:{port}/?token="
@@ -77,30 +77,20 @@ def _lock(folder: Path) -> Iterator[Path]:
     """Keep a folder to this server: two would take one another's jobs for interrupted."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(folder / "lock", timeout=0)
-        lock.acquire()
-    except Timeout:
-        raise ValueError(
-            f"{folder}: another server uses this folder: use that, or choose another by data="
-        ) from None
-    except OSError as error:
-        raise ValueError(f"{folder}: {error.strerror}: choose another folder by data=") from None
+        lock = FileLock(folder / "lock", timeout=0).acquire()
+    except (Timeout, OSError) as error:
+        reason = getattr(error, "strerror", None) or "another server uses this folder"
+        raise ValueError(f"{folder}: {reason}: choose another folder by data=") from None
     with lock:
         # Large uploads wait here; the usual folder may be in memory.
         tempfile.tempdir = str(folder)
         yield folder.resolve()
 
 
-def _bind(port: int) -> socket.socket:
+def _listen(port: int) -> socket.socket:
     """Take a port that this computer alone can reach."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((HOST, port))
-        listener.listen()
+        return socket.create_server((HOST, port))
     except OSError as error:
-        listener.close()
-        raise ValueError(
-            f"port {port}: {error.strerror}: choose another by port=, or 0 for any free one"
-        ) from None
-    return listener
+        reason = f"port {port}: {error.strerror}"
+        raise ValueError(f"{reason}: choose another by port=, or 0 for any free one") from None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,12 +20,11 @@ from pydantic import Field
 from starlette.requests import ClientDisconnect
 
 from timme_next import memory
-from timme_next.analysis.settings import GROUPS, details
+from timme_next.analysis.settings import GROUPS
 from timme_next.server.guard import FILE_POLICY, REPORT_POLICY, Guard, Keys
 from timme_next.server.jobs import (
     ARCHIVE,
     INPUTS,
-    MODELS,
     File,
     Jobs,
     Limits,
@@ -48,19 +46,15 @@ _RECIPES = {
     "rigidity": "Rigid clusters of one structure, by its bonds",
     "motion": "How rigid bodies move",
 }
-_REFUSALS = {
-    400: "The request is damaged.",
-    401: "The token is missing or wrong.",
-    403: "The Host or Origin is foreign.",
-    404: "There is no such job or file.",
-    409: "The job is in another state.",
-    413: "The request, or its files, are too large.",
-    415: "The body has another type.",
-    422: "A file or a setting is refused; the detail says why.",
-    429: "The queue is full.",
-    507: "The disk is full.",
+_REFUSALS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 507)
+_STATUSES: dict[type[Exception], int] = {
+    QueueFullError: 429,
+    StateError: 409,
+    ClientDisconnect: 400,  # nobody reads the answer
+    RequestValidationError: 422,
+    OSError: 507,
 }
-_RESULT, _REPORT = "result.npz", "report.html"
+VERSION, _RESULT, _REPORT = version("pytimme"), "result.npz", "report.html"
 
 
 class Problem(Model):
@@ -95,13 +89,13 @@ def create_app(folder: Path, *, port: int, keys: Keys, limits: Limits) -> FastAP
 
     app = FastAPI(
         title="TIMME",
-        version=version("pytimme"),
+        version=VERSION,
         description=_ABOUT,
         openapi_url="/api/openapi.json",
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
-        exception_handlers=_HANDLERS,
+        exception_handlers=dict.fromkeys(_STATUSES, _refuse),
     )
     app.state.jobs = jobs
     app.include_router(interface)
@@ -113,38 +107,18 @@ def create_app(folder: Path, *, port: int, keys: Keys, limits: Limits) -> FastAP
 # ---- refusals ----------------------------------------------------------------------------------
 
 
-def _refusing(status: int, **headers: str) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Return a handler that answers an error by its message."""
-
-    async def answer(_: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, status, headers=headers)
-
-    return answer
-
-
-async def _refuse_invalid(_: Request, error: Exception) -> Response:
-    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
-    place = ".".join(str(part) for part in first.get("loc", ()))
-    return JSONResponse({"detail": f"{place}: {first.get('msg', '')}"}, 422)
-
-
-async def _refuse_to_store(_: Request, error: Exception) -> Response:
-    reason = error.strerror if isinstance(error, OSError) else ""
-    return JSONResponse({"detail": f"the files could not be stored: {reason}"}, 507)
-
-
-_HANDLERS: dict[Any, Any] = {
-    QueueFullError: _refusing(429, **{"Retry-After": "10"}),
-    StateError: _refusing(409),
-    ClientDisconnect: _refusing(400),  # nobody reads it
-    RequestValidationError: _refuse_invalid,
-    OSError: _refuse_to_store,
-}
-
-
-def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe how a route may refuse."""
-    return {each: {"model": Problem, "description": _REFUSALS[each]} for each in statuses}
+async def _refuse(_: Request, error: Exception) -> Response:
+    """Answer an error in one line."""
+    status, text = (
+        next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 500),
+        str(error),
+    )
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    if isinstance(error, OSError):
+        text = f"the files could not be stored: {error.strerror}"
+    return JSONResponse({"detail": text}, status, {"Retry-After": "10"} if status == 429 else None)
 
 
 def _jobs(request: Request) -> Jobs:
@@ -184,7 +158,10 @@ _PARTS = {
     "trajectories": {"type": "array", "items": _BYTES, "description": "More files, in order."},
     "recipe": {"enum": [*_RECIPES], "default": "auto", "description": "What is done."},
     "settings": {
-        "anyOf": [offered_settings(MODELS[name]) for name in ("run", "rigidity", "motion")],
+        "anyOf": [
+            {"type": "object", "properties": offered_settings(name)}
+            for name in ("run", "rigidity", "motion")
+        ],
         "description": "Settings of the recipe.",
     },
     "title": {"type": "string", "description": "Shown in place of the name of the first file."},
@@ -196,14 +173,14 @@ _FORM = {  # read from the stream, and so described here
 }
 _BODY = {"requestBody": {"required": True, "content": {"multipart/form-data": _FORM}}}
 
-interface = APIRouter(prefix="/api", responses=_refusals(401, 403))
-_of_file: Any = {"response_class": FileResponse, "responses": _refusals(404, 409)}
+_refusals: Any = {status: {"model": Problem} for status in _REFUSALS}
+interface = APIRouter(prefix="/api", responses=_refusals)
 
 
 @interface.get("/version")
 async def show_version() -> dict[str, str]:
     """Return the version of TIMME."""
-    return {"version": version("pytimme")}
+    return {"version": VERSION}
 
 
 @interface.get("/jobs")
@@ -215,7 +192,6 @@ async def list_jobs(jobs: Here) -> Listing:
 @interface.post(
     "/jobs",
     status_code=201,
-    responses=_refusals(400, 413, 415, 422, 429, 507),
     openapi_extra=_BODY,
 )
 async def submit(request: Request, response: Response, jobs: Here) -> Status:
@@ -226,44 +202,44 @@ async def submit(request: Request, response: Response, jobs: Here) -> Status:
     return job
 
 
-@interface.get("/jobs/{job_id}", responses=_refusals(404))
+@interface.get("/jobs/{job_id}")
 async def show(job: Known) -> Status:
     """Return a job, and how far it is."""
     return job
 
 
-@interface.delete("/jobs/{job_id}", status_code=204, responses=_refusals(404))
+@interface.delete("/jobs/{job_id}", status_code=204)
 async def remove(job: Known, jobs: Here) -> None:
     """Remove a job and all its files; one that waits or runs is ended first."""
     await jobs.remove(job.id)
 
 
-@interface.post("/jobs/{job_id}/cancel", responses=_refusals(404, 409))
+@interface.post("/jobs/{job_id}/cancel")
 async def cancel(job: Known, jobs: Here) -> Status:
     """End a job that waits or runs."""
     return await jobs.cancel(job.id)
 
 
-@interface.post("/jobs/{job_id}/start", responses=_refusals(404, 409, 429))
+@interface.post("/jobs/{job_id}/start")
 async def start(job: Known, jobs: Here) -> Status:
     """Resume a job that was interrupted or cancelled."""
     return jobs.start_again(job.id)
 
 
-@interface.get("/jobs/{job_id}/archive.zip", **_of_file)
+@interface.get("/jobs/{job_id}/archive.zip", response_class=FileResponse)
 async def archive(job: Known, jobs: Here) -> FileResponse:
     """Return all files of a result."""
     return FileResponse(_file(jobs, job, ARCHIVE), filename=f"timme-{plain_name(job.title)}.zip")
 
 
-@interface.get("/jobs/{job_id}/files/{name:path}", **_of_file)
+@interface.get("/jobs/{job_id}/files/{name:path}", response_class=FileResponse)
 async def download(job: Known, name: str, jobs: Here) -> FileResponse:
     """Return one file of a result."""
     path, policy = _file(jobs, job, name), {"Content-Security-Policy": FILE_POLICY}
     return FileResponse(path, filename=path.name, headers=policy)
 
 
-@interface.post("/comparisons", status_code=201, responses=_refusals(404, 409, 413, 422, 429, 507))
+@interface.post("/comparisons", status_code=201)
 async def compare(pair: Pair, jobs: Here) -> Status:
     """Compare two results; copies are kept, so that both may be removed."""
     settings = checked_settings("comparison", pair.settings)
@@ -292,26 +268,15 @@ _STATIC = {  # no path is ever made of what is requested
 }
 
 
-def _size(size: int) -> str:
-    return memory.shown(size) if size >= 999_500 else f"{max(1, round(size / 1000))} kB"
-
-
-def _time(time: datetime) -> str:
-    return time.astimezone().strftime("%Y-%m-%d %H:%M")
-
-
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader(__package__ or "", "pages"),
     autoescape=True,
     undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"size": _size, "time": _time}
 
 
 def _page(name: str, **context: Any) -> Response:
-    shown = {"built": "server.js" in _STATIC, "version": version("pytimme"), **context}
+    shown = {"built": "server.js" in _STATIC, "version": VERSION, **context}
     return HTMLResponse(_TEMPLATES.get_template(name).render(shown))
 
 
@@ -319,16 +284,16 @@ def _page(name: str, **context: Any) -> Response:
 def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
     """Return the fields of a form by group."""
     groups: dict[str, list[dict[str, Any]]] = {name: [] for name in GROUPS}
-    for name, about in offered_settings(MODELS[recipe])["properties"].items():
-        more, default = details(MODELS[recipe], name), about["default"]
+    for name, about in offered_settings(recipe).items():
+        default = about["default"]
         kinds = {each.get("type") for each in about.get("anyOf", [about])}
-        choices = about.get("enum") or (more["choices"] if name == "objects" else ())
+        choices = about.get("enum") or (about["choices"] if name == "objects" else ())
         if kinds == {"boolean", "null"}:
             choices = ("yes", "no")
-        usual = more["usual"] or ("" if default is None else default)
+        usual = about["usual"] or ("" if default is None else default)
         field = {"name": name, "help": about["description"], "usual": usual, "default": default}
         field |= {"choices": choices, "tick": kinds == {"boolean"}}
-        groups[more["group"]].append(field)
+        groups[about["group"]].append(field)
     return {name: fields for name, fields in groups.items() if fields}
 
 

@@ -156,14 +156,12 @@ class Jobs:
 
     def status(self, name: str) -> Status:
         """Return a job; KeyError if there is none of this id."""
-        job, waiting = self._jobs[name], [*self._tasks]
-        progress = ahead = None
+        job, progress = self._jobs[name], None
         if job.state == "running":
             progress = read_model(self._folder / name / PROGRESS, Progress) or Progress()
-        if job.state == "waiting" and name in self._tasks:
-            before = waiting[: waiting.index(name)]
-            ahead = sum(self._jobs[other].state == "waiting" for other in before)
-        return Status(**dict(job), progress=progress, ahead=ahead or 0)
+        waiting = [each for each in self._tasks if self._jobs[each].state == "waiting"]
+        ahead = waiting.index(name) if name in waiting else 0
+        return Status(**dict(job), progress=progress, ahead=ahead)
 
     def result(self, name: str, file: str) -> Path | None:
         """Return the path of a listed file of a result, or of its archive."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,11 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from timme_next.analysis.settings import (
-    Model,
-    details,
-    make,
-)
+from timme_next.analysis.settings import make
 from timme_next.io.files import STRUCTURES, TABLES, kind
 from timme_next.server.guard import too_large
 from timme_next.server.jobs import INPUTS, MODELS, File, plain_name
@@ -29,7 +26,8 @@ KINDS = STRUCTURES | TABLES | set(
     ".xtc .trr .dcd .nc .gro .xyz .lammpstrj .gsd .npy .mtx .json .psf .prmtop .parm7 .top .tpr "
     ".mol2 .crd .mdcrd .pqr .pdbqt .data .lmp".split()
 )  # fmt: skip
-_PARTS = ("topology", "trajectories", "title", "recipe", "settings")
+_TEXTS = {"title": "", "recipe": "auto", "settings": "{}"}  # parts of a form, by default
+_PARTS = ("topology", "trajectories", *_TEXTS)
 _MOST_FILES, _MOST_TEXT = 200, 2_000_000
 _MAGIC, _STEP = b"\x1f\x8b", 1 << 20
 _LONGEST = 120  # characters of a name
@@ -68,13 +66,15 @@ async def receive(request: Request, draft: Path, limit: int) -> dict[str, Any]:
 
 
 async def _task(form: FormData, draft: Path, limit: int) -> dict[str, Any]:
-    texts = {name: await _text(form, name) for name in _PARTS[2:]}
     if unknown := set(form) - set(_PARTS):
         raise _refusal(f"a form has {', '.join(_PARTS)}, not {shown_name(min(unknown))!r}")
-    recipe = texts["recipe"] or "auto"
+    title, recipe, text = (str(form.get(name, usual)) for name, usual in _TEXTS.items())
     if recipe not in MODELS or recipe == "comparison":
         raise _refusal(f"recipe: takes auto, run, rigidity or motion, got {shown_name(recipe)!r}")
-    settings = checked_settings(recipe, _parsed(texts["settings"] or "{}"))
+    try:
+        settings = checked_settings(recipe, json.loads(text))
+    except (json.JSONDecodeError, RecursionError):
+        raise _refusal('settings: JSON is needed, such as {"select": "ca"}') from None
     first, others = form.getlist("topology"), form.getlist("trajectories")
     uploads = [item for item in (*first, *others) if isinstance(item, UploadFile)]
     if len(first) != 1 or len(uploads) != 1 + len(others):
@@ -83,51 +83,41 @@ async def _task(form: FormData, draft: Path, limit: int) -> dict[str, Any]:
     for number, upload in enumerate(uploads, start=1):
         given = upload.filename or ""
         name, path = shown_name(given), draft / INPUTS / f"{plain_name(given)}{_suffix(given)}"
-        if path.exists():
-            path = path.with_stem(f"{path.stem}-{number}")
+        path = path.with_stem(f"{path.stem}-{number}") if path.exists() else path
         size = await run_in_threadpool(_store, upload.file, path, name, room, limit)
         files.append(File(name=name, size=size, stored=path.name))
         room -= size
-    title = shown_name(texts["title"]) or files[0].name
+    title = shown_name(title) or files[0].name
     return {"title": title, "recipe": recipe, "settings": settings, "files": tuple(files)}
 
 
 def checked_settings(recipe: str, given: Any) -> dict[str, Any]:
-    """Return settings of a recipe, or refuse them; no text may name a file."""
-    model = MODELS[recipe]
-    if not isinstance(given, dict):
-        raise _refusal('settings: a JSON object is needed, as in {"select": "ca"}')
-    chosen = {str(name): value for name, value in given.items() if value is not None}
-    offered = offered_settings(model)["properties"]
-    for name, value in chosen.items():
-        choices = details(model, name)["choices"] if name in offered else ()
-        if name in model.model_fields and name not in offered:
-            raise _refusal(f"settings: {name}= cannot be set here: leave it out")
-        if name in offered and details(model, name)["path"] and isinstance(value, str):
-            rule = value.partition(":")[0]
-            if rule not in choices:
-                raise _refusal(
-                    f"settings: {name}= takes {', '.join(choices) or 'numbers'} here, got "
-                    f"{shown_name(value)!r}"
-                )
+    """Return settings of a recipe, or refuse them; none may name a file."""
+    model, offered = MODELS[recipe], offered_settings(recipe)
     try:
-        make(model, **chosen)
+        make(model, **given)
+        for name, value in given.items():
+            if name not in offered:
+                raise _refusal(f"settings: {name}= cannot be set here: leave it out")
+            choices = offered[name]["choices"]
+            if offered[name]["path"] and value.partition(":")[0] not in choices:
+                told = f"settings: {name}= takes {', '.join(choices)} here, got"
+                raise _refusal(f"{told} {shown_name(value)!r}")
     except (ValueError, TypeError, OverflowError) as error:
         raise _refusal(f"settings: {shown_name(str(error), 1000)}") from None
-    return chosen
+    settings: dict[str, Any] = given
+    return settings
 
 
 @cache
-def offered_settings(model: type[Model]) -> Mapping[str, Any]:
-    """Return the JSON schema of the settings that a user of the server may choose."""
-    schema = model.model_json_schema()
-    for name in [*schema["properties"]]:
-        more = details(model, name)
-        if name in {"workers", "memory"} or (
-            more["path"] and not more["choices"] and name != "weights"
-        ):
-            del schema["properties"][name]
-    return schema
+def offered_settings(recipe: str) -> dict[str, Any]:
+    """Return the JSON schemas of the settings that a user of the server may choose."""
+    fields = MODELS[recipe].model_json_schema()["properties"].items()
+    return {
+        name: about
+        for name, about in fields
+        if name not in {"workers", "memory"} and not (about["path"] and not about["choices"])
+    }
 
 
 def shown_name(text: str, longest: int = _LONGEST) -> str:
@@ -146,23 +136,6 @@ def _refusal(reason: str) -> HTTPException:
     return HTTPException(422, reason)
 
 
-async def _text(form: FormData, name: str) -> str:
-    """Return the text of a part, which may come as a file."""
-    items = form.getlist(name) or [""]
-    if len(items) > 1:
-        raise _refusal(f"{name} is there twice")
-    item = items[0]
-    text = item if isinstance(item, str) else (await item.read(_MOST_TEXT)).decode(errors="replace")
-    return text.strip()
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise _refusal('settings: JSON is needed, as in {"select": "ca"}') from None
-
-
 def _suffix(name: str) -> str:
     """Return the kind of a file by its name, which is used for nothing else."""
     suffix = kind(Path(name.removesuffix("/")))
@@ -176,33 +149,22 @@ def _suffix(name: str) -> str:
 
 def _store(source: BinaryIO, path: Path, name: str, room: int, limit: int) -> int:
     """Copy a file, unpacked if it is compressed, and return its size."""
-    packed = source.read(2) == _MAGIC  # by its bytes, as readers do
+    packed, size = source.read(2) == _MAGIC, 0  # by its bytes, as readers do
     if not packed and name.lower().endswith(".gz"):
         raise _refusal(f"{name}: it is not compressed: name it without .gz")
     source.seek(0)
-    size = 0
-    with path.open("xb") as target:
-        for piece in _pieces(source, name, packed=packed):
-            if packed and not size and piece.startswith(_MAGIC):
-                raise _refusal(f"{name}: compressed twice: unpack it once")
-            size += len(piece)
-            if size > room:
-                raise too_large(limit)
-            target.write(piece)
+    unpacked: Any = gzip.open if packed else nullcontext
+    try:
+        with unpacked(source) as stream, path.open("xb") as target:
+            while piece := stream.read(_STEP):  # so that a small file never fills the memory
+                if packed and not size and piece.startswith(_MAGIC):
+                    raise _refusal(f"{name}: compressed twice: unpack it once")
+                size += len(piece)
+                if size > room:
+                    raise too_large(limit)
+                target.write(piece)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise _refusal(f"{name}: the compressed file is damaged: make it again") from None
     if not size:
         raise _refusal(f"{name}: the file is empty: make or download it again")
     return size
-
-
-def _pieces(source: BinaryIO, name: str, *, packed: bool) -> Iterator[bytes]:
-    """Yield a file piece by piece, so that a small one never fills the memory."""
-    if not packed:
-        yield from iter(lambda: source.read(_STEP), b"")
-        return
-    try:
-        with gzip.open(source) as unpacked:
-            yield from iter(lambda: unpacked.read(_STEP), b"")
-    except (gzip.BadGzipFile, zlib.error):
-        raise _refusal(f"{name}: the compressed file is damaged: make it again") from None
-    except EOFError:
-        raise _refusal(f"{name}: the compressed file is cut off: make it again") from None

@@ -90,7 +90,6 @@ def _end_with_server() -> None:
 
 
 def _carry_out(folder: Path, job: Job) -> Outcome:
-    from timme_next.analysis.finding import find
     from timme_next.output.folder import files_of, write_folder
     from timme_next.output.summary import answer
 
@@ -101,9 +100,6 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
     words = ["timme", "compare" if recipe == "comparison" else recipe]
     words += [*(file.stored for file in job.files), *_options(settings)]
     found = replace(found, made=replace(found.made, command=shlex.join(words)))
-    if recipe != "comparison" and job.title != job.files[0].name:
-        found = replace(found, made=replace(found.made, title=job.title))
-        found = replace(found, finding=find(found))
     report.begin("writing")
     place, results = folder / jobs.RESULT, list[ResultFile]()
     about = {Path(file.name).with_suffix(""): file.about for file in files_of(found)}
