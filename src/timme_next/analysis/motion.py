@@ -190,7 +190,7 @@ def _opened_again(source: Analysis, chosen: MotionSettings) -> tuple[list[str], 
     """Return the files of a result, if they are the same, and the settings of their reading."""
     made, paths = source.made, list[str]()
     for each in made.sources:
-        if not each.sha256 or sources_of([each.path]) != (each,):
+        if not each.sha256 or sources_of([each.path])[0].sha256 != each.sha256:
             raise ValueError(
                 f"{each.path or each.name} is not the file that the result was made from: give "
                 "the files themselves"

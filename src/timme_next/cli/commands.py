@@ -237,9 +237,17 @@ def motion(files: tuple[str, ...], **options: Any) -> None:
     """Describe how rigid bodies move; FILES are the folder of a run, or files as in run."""
     settings, place = _split(MotionSettings, options)
     from timme_next.analysis.motion import analyse_motion
+    from timme_next.analysis.store import load
+    from timme_next.output.structures import write_snapshots
+
+    if settings.superposed and Path(settings.superposed).exists() and not place["overwrite"]:
+        raise FileExistsError(f"{settings.superposed} exists: add --overwrite, or name another")
+    is_result = Path(files[0]).is_dir() or Path(files[0]).name == "result.npz"
+    source, *others = (load(files[0]), *files[1:]) if is_result else files
 
     def recipe(progress: Any, **_: Any) -> Any:
-        return analyse_motion(*files, settings=settings, progress=progress)
+        given = {"settings": settings, "progress": progress, "write": write_snapshots}
+        return analyse_motion(source, *others, **given)
 
     _carry_out(recipe, f"timme-motion-{_name(files)}", **place)
 
