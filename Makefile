@@ -19,7 +19,7 @@ PYTHON ?= $(call first_usable,$(CANDIDATES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow check lint types layers docstrings scripts page format docs bench clean
+.PHONY: help demo test test-slow fuzz check lint types layers docstrings scripts page format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -35,6 +35,9 @@ test-slow: export HYPOTHESIS_PROFILE := nightly
 test-slow: $(VENV)/dev.stamp  ## Run all tests, and those of the kernels with the JIT off
 	$(PYTEST) -m "" $(PYTEST_ARGS)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests_next/core
+
+fuzz: $(VENV)/dev.stamp  ## Read 2,000 damaged files, each in a process of its own
+	$(BIN)/python -m tests_next.fuzz $(FUZZ_ARGS)
 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -38,12 +38,16 @@ FILES = {
     "XYZ": ("plain.xyz", "tilted.extxyz"),
     "dump": ("images.dump", "scaled.dump"),
     "data": ("full.data",),
-    "PDB": ("models.pdb", "models-cell.pdb"),
-    "mmCIF": ("models.cif",),
+    "PDB": ("models.pdb", "models-altlocs.pdb"),
+    "mmCIF": ("models.cif", "models-altlocs.cif"),
+    "table": ("trackmate.csv", "imaris.csv", "commas.csv", "blanks.txt"),
+    "matrix": ("matrix.csv", "matrix.mtx", "matrix.npy", "errors.json"),
 }
-TEXTS = frozenset(("GRO", "XYZ", "dump", "data", "PDB", "mmCIF"))
+TEXTS = frozenset(("GRO", "XYZ", "dump", "data", "PDB", "mmCIF", "table"))
 BARE = frozenset(("XTC", "TRR", "DCD", "NetCDF"))  # that are read with a topology
-N_FRAMES = {"data": 1, "PDB": 3, "mmCIF": 3}  # 5 of the others
+# 5 of the others; that whole rows of a table are missing cannot be known.
+N_FRAMES = {"data": 1, "PDB": 3, "mmCIF": 3, "table": 0, "matrix": 0}
+BY_MDANALYSIS = FILES.keys() - {"npy", "mmCIF", "table", "matrix"}
 OUTCOMES = ("read", "refused", "fewer", "traceback", "crash", "hang")
 
 
@@ -130,11 +134,13 @@ def in_child(work: Callable[[], str]) -> str:
     return told
 
 
-def read_here(path: Path, topology: Path | None) -> str:
-    """Read a file; tell the number of snapshots, or why it is refused."""
-    from timme_next.io import read
+def read_here(path: Path, topology: Path | None, *, matrix: bool) -> str:
+    """Read a file; return the number of snapshots, or why it is refused."""
+    from timme_next.io import read, read_matrix
 
     try:
+        if matrix:
+            return f"read {read_matrix(path).values.shape[0]}"
         ensemble = read(path) if topology is None else read(topology, path)
         count = sum(len(block.weights) for block in ensemble.blocks())
     except (ValueError, TypeError, OSError) as error:
@@ -160,7 +166,11 @@ def frame_ends(path: Path) -> frozenset[int]:
     """Return the lengths at which a cut leaves a whole file of fewer frames."""
     from timme_next.io.trajectories import index_file
 
-    offsets = None if path.suffix == ".data" else index_file(path).offsets
+    if path.suffix == ".dcd":  # 12 atoms in a box
+        size = 3 * (4 * 12 + 8) + 56
+        return frozenset(path.stat().st_size - size * count for count in range(5))
+    indexed = path.suffix in {".xtc", ".trr", ".gro", ".xyz", ".extxyz", ".dump"}
+    offsets = index_file(path).offsets if indexed else None
     text = path.suffix in {".gro", ".xyz", ".extxyz", ".dump"}  # of which editors leave out the end
     known = [] if offsets is None else offsets.tolist()
     return frozenset(offset - less for offset in known for less in range(1 + text))
@@ -188,19 +198,24 @@ def run(count: int, *, beside: bool) -> tuple[Outcomes, Outcomes, list[str]]:
         folder = Path(made)
         write_files(folder)
         ends = dict[str, frozenset[int]]()
-        for names in FILES.values():
-            for name in names:
+        for format_, names in FILES.items():
+            topology = folder / "topology.pdb" if format_ in BARE else None
+            for name in names:  # children inherit the libraries that whole files need
                 ends[name] = frame_ends(folder / name)
+                told = read_here(folder / name, topology, matrix=format_ == "matrix")
+                if not told.startswith("read"):
+                    wrong.append(f"{name}, whole: {told}")
         for number, case in enumerate(cases(folder, count)):
             path = folder / f"damaged{number}{Path(case.name).suffix}"
             path.write_bytes(case.data or b" ")
             topology = folder / "topology.pdb" if case.format in BARE else None
-            told = in_child(partial(read_here, path, topology))
+            is_matrix = case.format == "matrix"
+            told = in_child(partial(read_here, path, topology, matrix=is_matrix))
             found = outcome(told, case, ends[case.name])
             ours[case.format, found] += 1
             if found not in {"read", "refused"}:
                 wrong.append(f"{case.name}, {case.damage}, file {number}: {told[:300]}")
-            if beside and case.format not in {"npy", "mmCIF"}:
+            if beside and case.format in BY_MDANALYSIS:
                 told = in_child(partial(read_by_mdanalysis, path, topology))
                 theirs[case.format, outcome(told, case, ends[case.name])] += 1
             path.unlink()
