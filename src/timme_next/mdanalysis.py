@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from timme_next import objects as choose_objects
 from timme_next import pairs as choose_pairs
+from timme_next.analysis.result import Analysis
 from timme_next.analysis.settings import split_rule
 from timme_next.fluctuations import measure
 from timme_next.hierarchy.linking import link
@@ -85,6 +86,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         self._atoms = atoms.atoms if select is None else atoms.select_atoms(select)
         self._objects, self._all, self._radius = objects, rule == "all", radius or 10.0
         self._min_bonds, self._cutoff = min_bonds, cutoff
+        self._compared: Objects | None = None
 
     def run(  # noqa: PLR0913, the first five are those of every analysis of MDAnalysis
         self,
@@ -145,4 +147,27 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         self.results = Results(sigma=sigma, hierarchy=link(sigma))
         if self._cutoff is not None:
             self.results.partition = self.results.hierarchy.cut(self._cutoff)
+        self._compared = compared
         return self
+
+    def to_analysis(self, **display: Any) -> Analysis:
+        """Return a result to be shown, saved, exported and compared.
+
+        Parameters
+        ----------
+        **display
+            Settings of pictures: ``shown``, ``cutoff``, ``min_size``, ``palette``, ``length``; the
+            cutoff is that of the analysis by default.
+
+        Returns
+        -------
+        Analysis
+            With its finding.
+        """
+        from timme_next.analysis.recipe import assemble
+
+        if self._compared is None:
+            raise ValueError("a result needs a run: call .run() first")
+        found = self.results
+        options = {"cutoff": self._cutoff} | display
+        return assemble(self._compared, found.sigma, found.hierarchy, **options)

@@ -71,6 +71,16 @@ def test_a_selection_is_that_group_of_atoms(universe: Any) -> None:
     np.testing.assert_array_equal(found.results.sigma.sigma, group.results.sigma.sigma)
 
 
+def test_a_run_becomes_a_result(universe: Any) -> None:
+    analysis = CoMovingClusters(universe, objects="points", cutoff=0.3)
+    with pytest.raises(ValueError, match=r"call \.run\(\) first"):
+        analysis.to_analysis()
+    found = analysis.run().to_analysis(min_size=3)
+    np.testing.assert_array_equal(found.hierarchy.heights, analysis.results.hierarchy.heights)
+    assert found.finding is not None
+    assert found.made.settings.model_dump()["cutoff"] == 0.3
+
+
 @pytest.mark.parametrize(
     ("options", "run", "message"),
     [

@@ -102,12 +102,12 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
     found = replace(found, made=replace(found.made, command=shlex.join(words)))
     report.begin("writing")
     place, results = folder / jobs.RESULT, list[ResultFile]()
-    about = {Path(file.name).with_suffix(""): file.about for file in files_of(found)}
+    about = {Path(file.name): file.about for file in files_of(found)}
     with zipfile.ZipFile(folder / jobs.ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in write_folder(found, place, overwrite=True, full=settings.full):
             name = path.relative_to(place)
             archive.write(path, f"timme-{plain_name(job.title)}/{name}")
-            described = about.get(name.with_suffix(""), "")
+            described = about.get(name) or about.get(name.with_suffix(".png"), "")
             size = path.stat().st_size
             results.append(ResultFile(name=name.as_posix(), size=size, about=described))
     return Outcome(
