@@ -238,7 +238,7 @@ def test_an_axis_that_changes_on_the_way_has_a_warning() -> None:
     snapshots[:, BODY] = [turn.apply(places[BODY] - joint) + joint for turn in turns]
     snapshots += np.random.default_rng(5).normal(0.0, 0.05, snapshots.shape)
     assert (
-        "the axis changes: those of both halves" in found_in(Ensemble.from_array(snapshots)).verdict
+        "its axis moves: first and second half" in found_in(Ensemble.from_array(snapshots)).verdict
     )
     assert "axis" not in found_in(plant(100)).verdict
 

@@ -13,6 +13,7 @@ from timme_next.analysis.phrases import (
     Fact,
     Sure,
     Words,
+    duration,
     hierarchy,
     listed,
     noun,
@@ -75,9 +76,10 @@ def one_body(analysis: Analysis, found: Evidence) -> Words:
     n, n_snapshots = found.n_sites, found.n_snapshots or 0
     loose = [] if analysis.motion is None else analysis.motion.bodies.unassigned.tolist()
     models = "NMR models" if len(analysis.made.sources) <= 1 else "structures"
-    over = (
-        f"in all {n_snapshots} {models}" if found.independent else f"over {n_snapshots} snapshots"
-    )
+    over = f"over {n_snapshots} snapshots"
+    if found.independent:
+        over = f"in all {n_snapshots} {models}"
+    lasted = duration(analysis)
     fit = f"{value(found.molecule.fit[0], analysis.system.unit)} rms"
     if loose:
         who = f"{n - len(loose):,} of {n:,} {noun(analysis, n)} keep their shape"
@@ -88,7 +90,8 @@ def one_body(analysis: Analysis, found: Evidence) -> Words:
     sure: Sure = "no error bars" if n_snapshots == 2 else "well supported"
     facts = [Fact("fit", fit), *_within(analysis, found)]
     notes = _sampling_notes(analysis, found) if found.independent or n_snapshots == 2 else []
-    return Words(f"one rigid body. {who} {over}; no domain moves.", facts, notes, sure)
+    during = f"over {lasted}" if lasted and not found.independent else over
+    return Words(f"one rigid body. {who} {during}; no domain moves.", facts, notes, sure)
 
 
 def flexible(analysis: Analysis, found: Evidence) -> Words:
@@ -106,7 +109,8 @@ def flexible(analysis: Analysis, found: Evidence) -> Words:
 
 def _within(analysis: Analysis, found: Evidence) -> list[Fact | None]:
     split = _split(analysis, found)
-    return [split, _stiffest(analysis), hierarchy(analysis, found), sampling(found)]
+    forms = hierarchy(analysis, found, forms=not found.independent)
+    return [split, _stiffest(analysis), forms, sampling(found)]
 
 
 def undecided(analysis: Analysis, found: Evidence) -> Words:
@@ -169,7 +173,7 @@ def _movement(body: Body, unit: str) -> str:
     if hinge is None:
         return ""
     told = (
-        f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms; slides {value(tables.slide(hinge), unit)}"
+        f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms; slides {sigma(tables.slide(hinge), unit)}"
     )
     if hinge.verdict:
         return f"{told}; {hinge.verdict}"
@@ -304,7 +308,8 @@ def _split(analysis: Analysis, found: Evidence) -> Fact | None:
 def _stiffest(analysis: Analysis) -> Fact | None:
     """The largest well supported clusters within a body."""
     judged, unit, n = analysis.confidence, analysis.hierarchy.unit, analysis.hierarchy.n_sites
-    found = [] if judged is None else [each for each in judged.trusted if 2 * each.size < n][:2]
+    own = [] if judged is None else [each for each in judged.trusted if 2 * each.size < n]
+    found = sorted(own, key=lambda each: -each.support)[:2]
     if not found:
         return None
     names = [

@@ -62,10 +62,13 @@ class GroupEvidence:
     chance: float = np.nan  # overlap with clusters of walkers, beside 0.5; NaN: cannot be told
     spacing: float = np.nan  # median distance of nearest neighbours
     sites: Ints = field(default_factory=lambda: np.empty(0, np.int64), compare=False)
+    chosen: float = np.nan  # cutoff in its range that the user gave
 
     @property
     def middle(self) -> float:
-        """Cutoff in the middle of its range."""
+        """Cutoff that the user gave, or in the middle of its range."""
+        if np.isfinite(self.chosen):
+            return self.chosen
         return float(np.sqrt(self.low * self.high)) if np.isfinite(self.high) else self.low
 
 
@@ -244,7 +247,7 @@ def _median(values: Floats) -> float:
 
 
 def _network(analysis: Analysis) -> GroupEvidence | None:
-    tree, size = analysis.hierarchy, tables.min_size(analysis)
+    tree, size, settings = analysis.hierarchy, tables.min_size(analysis), analysis.made.settings
     if len(tree.heights) == 0 or tree.heights[0] < 0:
         return None
     lines = lineages(tree, min_size=max(2, size), tolerance=0.1)
@@ -252,7 +255,10 @@ def _network(analysis: Analysis) -> GroupEvidence | None:
     widest = max(large, key=lambda line: line.width, default=None)
     if widest is None or widest.width < PLATEAU:
         return None
-    middle = float(np.sqrt(widest.low * widest.high))
+    middle, chosen = float(np.sqrt(widest.low * widest.high)), np.nan
+    given = getattr(settings, "cutoff", None)
+    if given is not None and widest.low <= given < widest.high:
+        middle = chosen = float(given)
     sites = tree.cut(middle).members(0)
     inside, across, _ = medians(analysis, sites)
     level = _largest(analysis, middle)
@@ -261,6 +267,7 @@ def _network(analysis: Analysis) -> GroupEvidence | None:
         chance=level.chance_median / len(sites),
         spacing=_spacing(analysis),
         sites=sites,
+        chosen=chosen,
     )
 
 

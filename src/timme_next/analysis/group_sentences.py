@@ -20,6 +20,7 @@ from timme_next.analysis.phrases import (
     Sure,
     Words,
     cutoff,
+    duration,
     energy,
     hierarchy,
     noun,
@@ -161,7 +162,9 @@ def network(analysis: Analysis, found: Evidence) -> Words:
     rest = found.n_sites - group.size
     length, where = analysis.made.length, cutoff(analysis, group.middle)
     if length:
-        where += f" ({group.middle / length:.2f} {analysis.made.length_name or 'a'}s)"
+        ratio, name = f"{group.middle / length:.2f}", analysis.made.length_name
+        symbol = analysis.hierarchy.quantity.cutoff
+        where += f" ({symbol}/a = {ratio})" if name in ("", "a") else f" ({ratio} {name}s)"
     still = ", arrested" * found.arrested
     tree, one = analysis.hierarchy, noun(analysis, 1)
     sizes = [int(tree.cut(x).sizes[0]) for x in (group.low, np.nextafter(group.high, 0))]
@@ -194,7 +197,7 @@ def none(analysis: Analysis, found: Evidence) -> Words:
     walked = level is not None and not np.isnan(level.chance_median)
     facts: list[Fact | None] = []
     sentence = f"no group moves together among {n:,} {many}."
-    if level is not None and walked:
+    if level is not None and walked and level.size > level.chance_high:
         at = f"at most {level.size:,} move together at {cutoff(analysis, level.cutoff)}"
         sentence = f"no lasting clusters. Of {n:,} {many} {at}."
         told = f"{level.chance_median:.0f} (95 %: {level.chance_high:.0f})"
@@ -204,6 +207,9 @@ def none(analysis: Analysis, found: Evidence) -> Words:
         steady = "where clusters grow steadily: no plateau"
         told = f"{level.size:,} of {n:,} at {cutoff(analysis, level.cutoff)}, {steady}"
         facts.append(Fact("largest", told))
+        if walked:
+            chance = f"{level.chance_median:.0f} (95 %: {level.chance_high:.0f})"
+            facts.append(Fact("chance", f"{_WALKERS}: {chance}"))
     records = () if analysis.confidence is None else analysis.confidence.records
     judged = [record for record in records if not np.isnan(record.support)]
     again = sum(record.support >= HATCHED for record in judged)
@@ -218,9 +224,12 @@ def none(analysis: Analysis, found: Evidence) -> Words:
         typical = f"{sigma(float(np.median(sigmas)), unit)} (median over {len(sigmas):,} pairs)"
         least = sigma(float(sigmas.min()), unit)
         facts.append(Fact("typical σ", f"{typical}; the stiffest pair has {least}"))
+    if analysis.made.used:
+        facts.append(Fact("used", analysis.made.used))
     facts.append(hierarchy(analysis, found))
     if not np.isnan(found.n_independent):
-        about = f"{found.n_snapshots} snapshots, {samples(found.n_independent)}"
+        over = f" over {duration(analysis)}" * bool(duration(analysis))
+        about = f"{found.n_snapshots} snapshots{over}, {samples(found.n_independent)}"
         facts.append(Fact("sampling", about))
     return Words(sentence, facts, _drift_note(analysis))
 

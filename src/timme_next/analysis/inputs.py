@@ -94,8 +94,8 @@ def noted_warnings() -> Iterator[list[str]]:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
-def without_short_tracks(ensemble: Ensemble, settings: Settings) -> tuple[Ensemble, Settings]:
-    """Leave out sites that are seen too rarely to be compared with any other."""
+def without_short_tracks(ensemble: Ensemble, settings: Settings) -> tuple[Ensemble, Settings, str]:
+    """Leave out sites that are seen too rarely to be compared; tell in words which are used."""
     every = points(ensemble)
     overlap = choose_overlap(every, settings.min_overlap)
     seen = sum(
@@ -113,7 +113,9 @@ def without_short_tracks(ensemble: Ensemble, settings: Settings) -> tuple[Ensemb
     if len(long) < ensemble.n_sites:
         notes = (*notes, f"left out {ensemble.n_sites - len(long):,} of {told} (min_overlap=)")
     found = replace(ensemble.select(long), notes=notes)
-    return found, settings.model_copy(update={"min_overlap": overlap})
+    used = f"{len(long):,} of {ensemble.n_sites:,} tracks, those seen in at least {overlap} of "
+    used = f"{used}{ensemble.n_snapshots} frames (min_overlap=)" * (len(long) < ensemble.n_sites)
+    return found, settings.model_copy(update={"min_overlap": overlap}), used
 
 
 def in_memory(ensemble: Ensemble) -> Ensemble:

@@ -67,7 +67,7 @@ def analyse_matrix(source: Any, settings: Settings, unused: Sequence[str]) -> An
         sigma = replace(sigma, pairs=pairs, sigma=frozen(sigma.sigma[kept]), common=common)
     sites = names_of(source, tree.n_sites)
     made = Made(
-        *("run", "matrix", title_of((path,) if path else ()), "sites", "all pairs"),
+        *("run", "matrix", title_of((path,)) if path else "matrix", "sites", "all pairs"),
         n_pairs=len(sigma.sigma),
         settings=settings,
         given=tuple(sorted(settings.model_fields_set)),

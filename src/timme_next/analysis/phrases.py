@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from timme_next._arrays import Bools
 from timme_next.analysis.evidence import Evidence
+from timme_next.analysis.tables import runs
 from timme_next.ensemble.atoms import unit_label
 from timme_next.hierarchy.condensed import PLATEAU
 from timme_next.hierarchy.curves import count_clusters
@@ -68,6 +70,18 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def duration(analysis: Analysis) -> str:
+    """Return the time from the first snapshot to the last: "0.5 ns"; nothing where unknown."""
+    time = analysis.system.duration
+    if not time > 0:
+        return ""
+    units = {"fs": 1e-3, "ps": 1.0, "ns": 1e3, "µs": 1e6, "ms": 1e9}
+    name = max(
+        (unit for unit in units if units[unit] <= time * 2.01), key=units.__getitem__, default="fs"
+    )
+    return f"{time / units[name]:.2g} {name}"
+
+
 def samples(count: float) -> str:
     """Return a number of independent samples: "about 2 independent samples"."""
     if np.isnan(count):
@@ -92,34 +106,51 @@ def energy(x: float) -> str:
     return f"{x:.2g}".replace("-", "−")
 
 
-def hierarchy(analysis: Analysis, found: Evidence) -> Fact | None:
-    """Level worth a look beside bodies; else where half, and nearly all, of the sites join."""
+def hierarchy(analysis: Analysis, found: Evidence, *, forms: bool = False) -> Fact | None:
+    """Level worth a look beside bodies; else where half, and nearly all, of the sites join.
+
+    With ``forms``, these are the first large cluster and all sites, where they are near.
+    """
     tree, size = analysis.hierarchy, found.min_size
     levels = () if analysis.confidence is None else analysis.confidence.silhouettes.standing_out
     if levels and found.bodies is not None and found.bodies.n > 1:
         sizes = [s for s in tree.cut(levels[0].cutoff).sizes.tolist() if s >= size]
         if len(sizes) > 1:
-            where = f"at {cutoff(analysis, levels[0].cutoff)}"
             some = listed([*map(str, sizes[:4]), *["…"] * (len(sizes) > 4)])
-            clusters = f"{number(len(sizes))} clusters of {some} {noun(analysis)}"
-            return Fact("hierarchy", f"{where} {clusters}; σ joins bodies through hinges")
-    if found.n_snapshots == 2:
-        return None
+            told = f"{number(len(sizes))} clusters of {some} {noun(analysis)}"
+            told += "; σ joins bodies through hinges"
+            if len(sizes) == 2 and found.n_snapshots != 2:
+                told = _parted(analysis, levels[0].cutoff) or told
+            return Fact("hierarchy", f"at {cutoff(analysis, levels[0].cutoff)} {told}")
     counted = count_clusters(tree, large=size, sizes=())
-    places = [
-        np.flatnonzero(c >= x)
-        for c, x in ((counted.large_fraction, 0.5), (counted.largest_fraction, 0.95))
-    ]
-    if not all(len(place) for place in places):
+
+    def first(reached: Bools) -> float:
+        return float(counted.cutoffs[reached.argmax()]) if reached.any() else np.nan
+
+    low, high = first(counted.large_fraction > 0), first(counted.largest_fraction >= 1)
+    half, most = first(counted.large_fraction >= 0.5), first(counted.largest_fraction >= 0.95)
+    if found.n_snapshots == 2 or np.isnan(most):
         return None
-    half, most = (float(counted.cutoffs[place[0]]) for place in places)
-    if 0 < half < most < half * np.exp(PLATEAU):
-        low, high = value(half), value(most, tree.unit)
-        factor = f"a factor of {most / half:.1f}: no scale stands out"
-        forms = f"forms between {tree.quantity.cutoff} = {low} and {high}"
-        return Fact("hierarchy", f"{forms}, {factor}")
+    if forms and 0 < low < high < low * np.exp(PLATEAU):
+        between = f"{tree.quantity.cutoff} = {value(low)} and {value(high, tree.unit)}"
+        factor = f"a factor of {high / low:.1f}: no scale stands out"
+        return Fact("hierarchy", f"forms between {between}, {factor}")
     joins = f"at {cutoff(analysis, half)}, 95 % in one at {value(most, tree.unit)}"
     return Fact("hierarchy", f"half of the {noun(analysis)} in clusters of ≥ {size} {joins}")
+
+
+def _parted(analysis: Analysis, level: float) -> str:
+    """Return how the smaller of two clusters moves against the larger, at a level."""
+    judged, unit = analysis.confidence, analysis.hierarchy.unit
+    members = analysis.hierarchy.cut(level).members(1)
+    for record in () if judged is None else judged.records:
+        apart = record.separation
+        if apart is not None and np.array_equal(record.sites, members):
+            who = f"{noun(analysis)} {runs(analysis.shown_atoms, members)}"
+            rest = f"{int(analysis.hierarchy.cut(level).sizes[0]):,} others"
+            inside, across = sigma(apart.inside, unit), sigma(apart.across, unit)
+            return f"{who} part from {rest} (±{inside} inside, ±{across} between)"
+    return ""
 
 
 def cutoff(analysis: Analysis, x: float) -> str:

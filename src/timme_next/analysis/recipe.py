@@ -208,10 +208,11 @@ def _of_snapshots(
     ensemble: Ensemble, settings: Settings, own: dict[str, Any], metric: Any, how: dict[str, Any]
 ) -> Analysis:
     given_, progress, run = settings.model_fields_set, how["progress"], Run.of(**how)
+    used = ""
     if settings.min_overlap is not None and not ensemble.gaps:
         raise ValueError("min_overlap= is for tracks with gaps, got none: leave it out")
     if ensemble.gaps and not isinstance(own["objects"], Objects):
-        ensemble, settings = without_short_tracks(ensemble, settings)
+        ensemble, settings, used = without_short_tracks(ensemble, settings)
     kind_ = kind_of(ensemble)
     objects = choose_objects(ensemble, kind_, settings, own["objects"])
     if len(objects) < 2:
@@ -237,7 +238,7 @@ def _of_snapshots(
         text += f"{settings.min_overlap} snapshots"
     if metric is not None:
         text += f", by the metric {getattr(metric, '__name__', metric)}"
-    made = replace(made, pairs=text, n_pairs=measured.n_pairs)
+    made = replace(made, pairs=text, n_pairs=measured.n_pairs, used=used)
     notes = [*notes_on(ensemble, settings), *measured.notes]
     found = Analysis(system_of(objects, shown), tree, made, tuple(notes), fluctuations=sigma)
     walks = _walks(objects, kind_, settings, metric, len(sigma.pairs))

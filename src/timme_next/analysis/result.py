@@ -48,6 +48,7 @@ class System(Described):
     shown_name: str = "site"  # what these are: "Cα", "molecule", "particle"
     sequential: bool = True  # whether they have an order of their own, as residues have
     n_snapshots: int = 0  # 0 for a ready-made matrix
+    duration: float = np.nan  # from the first snapshot to the last, in ps
     unit: str = ""  # of the coordinates
     box: Floats | None = None  # (dimensions, dimensions), of the first snapshot
     film: Coordinates | None = None  # (frames, sites, dimensions), some snapshots in order
@@ -93,6 +94,7 @@ class Made(Described):
     objects: str = ""  # what was compared: "bodies", "points"
     pairs: str = ""  # which pairs, in words
     n_pairs: int | None = None
+    used: str = ""  # which tracks were long enough, in words
     settings: Model = field(default_factory=Settings)  # as carried out
     given: tuple[str, ...] = ()  # names of those that the user gave
     length: float | None = None  # the length a of σ/a

@@ -45,6 +45,9 @@ def system_of(objects: Objects, shown: Shown) -> System:
     ids = None if ensemble.independent else ensemble.site_atoms + 1
     if ensemble.numbers is not None:
         ids = ensemble.numbers[ensemble.site_atoms]
+    times, files = ensemble.times, getattr(ensemble.frames.source, "files", ())
+    timed = len(ensemble.replicas) == 1 and not (ensemble.gaps or ensemble.independent)
+    timed = timed and not any(file.in_steps for file in files)
     return System(
         names=objects.names,
         object_sites=objects.anchors,
@@ -55,6 +58,7 @@ def system_of(objects: Objects, shown: Shown) -> System:
         shown_name=shown.name,
         sequential=shown.sequential,
         n_snapshots=ensemble.n_snapshots,
+        duration=float(times[-1] - times[0]) if timed else math.nan,
         unit=ensemble.unit,
         box=box,
         film=np.array([ensemble.snapshot(frame)[0] for frame in frames.tolist()]),
@@ -94,7 +98,7 @@ def title_of(paths: Sequence[str]) -> str:
     ]
     if files and all(kind(path) in STRUCTURES for path in files):
         return " → ".join(names if len(names) < 3 else [names[0], names[-1]])
-    own = names[1:] or names
+    own = names[1:] or names or ["snapshots"]
     return f"{own[0]} and {len(own) - 1} more" if len(own) > 1 else "".join(own)
 
 

@@ -274,10 +274,10 @@ def _axis_warnings(
     away = float(np.linalg.norm(np.cross(spot - middle, turns.axis)))
     words = [FAR] if is_far(away, spot, middle, poses.near) else []
     if apart > _WIDE:
-        parts = "both halves" if len(poses.runs) == 1 else "the runs"
-        words.append(f"the axis changes: those of {parts} are {apart:.0f}° apart")
+        parts = "first and second half" if len(poses.runs) == 1 else "the runs"
+        words.append(f"its axis moves: {parts} differ by {apart:.0f}°")
     elif cone > _WIDE:
-        words.append(f"axis uncertain (±{cone:.0f}°)")
+        words.append(f"axis known to ±{cone:.0f}° (95 %)")
     return words
 
 
