@@ -198,4 +198,4 @@ def test_walkers_alone_are_no_group() -> None:
     tracks = np.cumsum(np.random.default_rng(0).normal(size=(60, 40, 2)), axis=0)
     found = find(analysis_of(read(tracks), molecule=False, chance=True))
     assert found.kind == "none"
-    assert "no lasting clusters. Of 40 sites at most" in found.sentence
+    assert "no group moves together among 40 sites" in found.sentence

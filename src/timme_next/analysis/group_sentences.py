@@ -194,43 +194,38 @@ def network(analysis: Analysis, found: Evidence) -> Words:
 def none(analysis: Analysis, found: Evidence) -> Words:
     """No lasting clusters, with the largest beside its chance level."""
     level, unit, many, n = found.largest, analysis.hierarchy.unit, noun(analysis), found.n_sites
-    walked = level is not None and not np.isnan(level.chance_median)
     facts: list[Fact | None] = []
     sentence = f"no group moves together among {n:,} {many}."
-    if level is not None and walked and level.size > level.chance_high:
-        at = f"at most {level.size:,} move together at {cutoff(analysis, level.cutoff)}"
-        sentence = f"no lasting clusters. Of {n:,} {many} {at}."
-        told = f"{level.chance_median:.0f} (95 %: {level.chance_high:.0f})"
-        beyond = level.size > 2 * level.chance_high
-        facts.append(Fact("chance", f"{_WALKERS}: {told}{', so motion is correlated' * beyond}"))
-    elif level is not None:
-        steady = "where clusters grow steadily: no plateau"
-        told = f"{level.size:,} of {n:,} at {cutoff(analysis, level.cutoff)}, {steady}"
-        facts.append(Fact("largest", told))
-        if walked:
-            chance = f"{level.chance_median:.0f} (95 %: {level.chance_high:.0f})"
-            facts.append(Fact("chance", f"{_WALKERS}: {chance}"))
+    if level is not None:
+        where, high = cutoff(analysis, level.cutoff), level.chance_high
+        if level.size > high:
+            most = f"at most {level.size:,} move together at {where}"
+            sentence = f"no lasting clusters. Of {n:,} {many} {most}."
+        else:
+            steady = "where clusters grow steadily: no plateau"
+            facts.append(Fact("largest", f"{level.size:,} of {n:,} at {where}, {steady}"))
+        if high >= 0:
+            beyond = ", so motion is correlated" * (level.size > 2 * high)
+            told = f"{level.chance_median:.0f} (95 %: {high:.0f}){beyond}"
+            facts.append(Fact("chance", f"{_WALKERS}: {told}"))
     records = () if analysis.confidence is None else analysis.confidence.records
     judged = [record for record in records if not np.isnan(record.support)]
     again = sum(record.support >= HATCHED for record in judged)
     if judged:
-        recur = "recurs" if again < 2 else "recur"
-        what = (
-            f"{number(again).replace('no', 'none')} of {len(judged)} clusters of ≥ {found.min_size}"
-        )
-        facts.append(Fact("support", f"{what} {recur} in resampled data"))
+        recur = f"{'recurs' if again < 2 else 'recur'} in resampled data"
+        what = number(again).replace("no", "none")
+        told = f"{what} of {len(judged)} clusters of ≥ {found.min_size} {recur}"
+        facts.append(Fact("support", told))
     sigmas = shown_pairs(analysis)[1]
     if len(sigmas):
-        typical = f"{sigma(float(np.median(sigmas)), unit)} (median over {len(sigmas):,} pairs)"
-        least = sigma(float(sigmas.min()), unit)
-        facts.append(Fact("typical σ", f"{typical}; the stiffest pair has {least}"))
-    if analysis.made.used:
-        facts.append(Fact("used", analysis.made.used))
-    facts.append(hierarchy(analysis, found))
-    if not np.isnan(found.n_independent):
-        over = f" over {duration(analysis)}" * bool(duration(analysis))
-        about = f"{found.n_snapshots} snapshots{over}, {samples(found.n_independent)}"
-        facts.append(Fact("sampling", about))
+        typical, least = sigma(float(np.median(sigmas)), unit), sigma(float(sigmas.min()), unit)
+        told = f"{typical} (median over {len(sigmas):,} pairs); the stiffest pair has {least}"
+        facts.append(Fact("typical σ", told))
+    used, time = analysis.made.used, duration(analysis)
+    about = f"{found.n_snapshots} snapshots{f' over {time}' * bool(time)}"
+    known = Fact("sampling", f"{about}, {samples(found.n_independent)}")
+    facts += [Fact("used", used) if used else None, hierarchy(analysis, found)]
+    facts.append(None if np.isnan(found.n_independent) else known)
     return Words(sentence, facts, _drift_note(analysis))
 
 
