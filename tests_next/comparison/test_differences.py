@@ -29,7 +29,6 @@ def test_delta_is_the_difference_of_core_heights() -> None:
     assert found.error is not None
     assert_allclose(found.delta, [0.0, 0.0, -0.5, 0.5])
     assert_allclose(found.error, 0.5)
-    assert found.of_region(np.array([2, 3])) == (0.0, 0.5)
     assert (found.gained, found.lost) == (("c",), ("a",))
     assert found.largest[:, found.cutoffs == -2.0].tolist() == [[3], [3]]
 

@@ -47,12 +47,37 @@ def test_shifted_numbers_are_aligned_by_sequence() -> None:
     assert "100.0% of 56" in found.notes[-1]
 
 
+def test_a_loop_of_other_length_and_mutations_are_aligned() -> None:
+    first = protein(range(1, 161))
+    names = first.resnames
+    swapped = np.where(np.arange(160) % 3 == 0, "UNK", names)  # two thirds are the same
+    loop = np.concatenate([swapped[:70], protein(range(12), seed=5).resnames, swapped[70:]])
+    second = replace(protein(range(1, 173)), resnames=loop)
+    found = common_sites(first, second)
+    expected = np.arange(160) + 12 * (np.arange(160) >= 70)
+    assert np.count_nonzero(found.second == expected[found.first]) > 155  # edges of the loop vary
+
+
+@pytest.mark.parametrize("lengths", [(60, 60), (110, 76), (214, 76), (370, 110)])
+def test_unrelated_sequences_are_refused(lengths: tuple[int, int]) -> None:
+    for seed in range(20):
+        one, other = (protein(range(n), seed=2 * seed + k) for k, n in enumerate(lengths))
+        with pytest.raises(ValueError, match="less than 30%"):
+            common_sites(one, other)
+
+
 def test_one_mutation_is_no_obstacle() -> None:
     first = protein(range(1, 61))
     second = replace(first, resnames=np.where(np.arange(60) == 20, "UNK", first.resnames))
     found = common_sites(first, second)
     assert_array_equal(found.first, found.second)
     assert any("1 of 60 residues have another name" in note for note in found.notes)
+
+
+def test_different_molecules_are_matched_by_number_where_that_is_chosen() -> None:
+    found = common_sites(protein(range(1, 61)), protein(range(21, 81), seed=9), align="number")
+    assert_array_equal(found.first - found.second, 20)
+    assert len(found.first) == 40
 
 
 def test_chains_of_other_names_are_paired() -> None:
@@ -93,6 +118,7 @@ def test_atoms_are_matched_by_name_within_residues() -> None:
         (protein(range(9)), protein(range(8)), {"chains": {"Z": "A"}}, "no chain 'Z': its chains"),
         (protein(range(9)), protein(range(8)), {"chains": {"A": "Q"}}, "second has no chain 'Q'"),
         (protein(range(1, 9)), protein(range(11, 19)), {"align": "number"}, "no site is in both"),
+        (protein(range(60)), protein(range(60), seed=9), {"chains": {"A": "A"}}, "align='number'"),
     ],
 )
 def test_systems_without_common_sites_are_refused(

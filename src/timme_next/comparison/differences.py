@@ -26,17 +26,6 @@ class Difference(Described):
     gained: tuple[str, ...]  # bonds of the second that the first has not
     lost: tuple[str, ...]  # bonds of the first that the second has not
 
-    def of_region(self, sites: Ints) -> tuple[float, float]:
-        """Mean delta of some sites and its standard error; NaN where it is not known.
-
-        Errors of neighbours are not independent: a region counts as one site.
-        """
-        known = sites[np.isfinite(self.delta[sites])]
-        if not len(known):
-            return float("nan"), float("nan")
-        error = float("nan") if self.error is None else float(np.mean(self.error[known]))
-        return float(np.mean(self.delta[known])), error
-
 
 def difference(
     first: Hierarchy,

@@ -27,18 +27,9 @@ class Overlap(Described):
     pairs: Ints  # (pairs, 2), a cluster of the first and one of the second that share sites
     shared: Ints  # (pairs,), number of sites they share
     jaccard: Floats  # (pairs,), shared sites divided by those in either
-    first_best: Ints  # (clusters of the first,), the pair with the highest Jaccard index
-    second_best: Ints  # (clusters of the second,)
     partners: Ints  # (clusters of the second,), cluster of the first matched one to one, or -1
     rand: float  # adjusted Rand index
     variation: float  # variation of information, in nats
-
-    @property
-    def normalised_variation(self) -> float:
-        """Variation of information divided by the joint entropy: 0 if equal, 1 if unrelated."""
-        n_sites = len(self.first.labels)
-        joint = float(np.log(n_sites) - xlogy(self.shared, self.shared).sum() / n_sites)
-        return min(1.0, self.variation / joint) if len(self.pairs) > 1 else 0.0
 
 
 def overlap(
@@ -91,8 +82,6 @@ def overlap(
         pairs=frozen(np.column_stack([rows, columns])),
         shared=frozen(shared),
         jaccard=frozen(jaccard),
-        first_best=frozen(_best_of(rows, jaccard, shared)),
-        second_best=frozen(_best_of(columns, jaccard, shared)),
         partners=frozen(_match(rows[ranked], columns[ranked], other.n_clusters)),
         rand=float(rand),
         variation=0.0 if rand == 1 else max(0.0, (logs[0] + logs[1] - 2 * logs[2]) / n_sites),
@@ -110,12 +99,6 @@ def as_partition(given: Partition | npt.ArrayLike) -> Partition:
     numbers = np.unique(labels, return_inverse=True)[1]
     cutoff = given.cutoff if isinstance(given, Partition) else 0.0
     return Partition(frozen(rank_labels(numbers)), cutoff)
-
-
-def _best_of(clusters: Ints, jaccard: Floats, shared: Ints) -> Ints:
-    """Pair with the highest Jaccard index of each cluster."""
-    ranked = np.lexsort((-shared, -jaccard, clusters))
-    return ranked[np.unique(clusters[ranked], return_index=True)[1]]
 
 
 def _match(rows: Ints, columns: Ints, n_columns: int) -> Ints:
