@@ -22,7 +22,7 @@ from timme_next.ensemble.atoms import Atoms
 
 SAME_NAMES = 0.9  # of residues of the same number, for numbers to be believed
 LEAST_IDENTITY = 0.3  # of the residues of the shorter chain, by convention
-# With gaps as cheap as by default, 36 to 61 % of unrelated proteins seem identical; so 14 % at most.
+# With gaps as cheap as by default, 36 to 61 % of unrelated proteins seem identical; now up to 14 %.
 _SCORING = gemmi.AlignmentScoring()
 _SCORING.gapo = -10
 
