@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from timme_next.analysis.motion import analyse_motion, two_point
     from timme_next.analysis.recipe import analyse
     from timme_next.analysis.result import Analysis, Comparison
+    from timme_next.analysis.rigidity import analyse_rigidity
     from timme_next.analysis.store import load, save
     from timme_next.ensemble import Atoms, Ensemble
     from timme_next.fluctuations import Fluctuations, TooFewSnapshotsError, measure
@@ -64,16 +65,17 @@ _HOMES = {  # modules of the public names, imported when a name is first used
     "TooFewSnapshotsError": "fluctuations",
     "analyse": "analysis.recipe",
     "analyse_motion": "analysis.motion",
+    "analyse_rigidity": "analysis.rigidity",
     "cluster": "hierarchy.clustering",
     "compare": "analysis.comparison",
     "export": "output.folder",
     "link": "hierarchy.linking",
     "load": "analysis.store",
     "measure": "fluctuations",
-    "save": "analysis.store",
     "plot": "output.folder",
     "read": "io",
     "read_matrix": "io",
+    "save": "analysis.store",
     "show": "notebook",
     "two_point": "analysis.motion",
 }
@@ -93,6 +95,7 @@ __all__ = [
     "TooFewSnapshotsError",
     "analyse",
     "analyse_motion",
+    "analyse_rigidity",
     "cluster",
     "compare",
     "comparison",

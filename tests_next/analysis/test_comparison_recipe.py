@@ -121,13 +121,9 @@ def test_a_folder_holds_both_partitions(compared: Comparison, tmp_path: Path) ->
     )
 
 
-def test_results_are_named_after_their_folders(tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("timme-rigidity-1a2p", "timme-1bnr", "old/timme-1bnr")]
-    for folder in folders:
-        folder.mkdir(parents=True)
-        timme.save(result_of(ONE, "title"), folder / "result.npz")
-    assert compare(*folders[:2]).names == ("1a2p", "1bnr")
-    assert compare(folders[2] / "result.npz", folders[1]).names == ("1bnr-1", "1bnr-2")
+def test_folders_and_files_are_opened_and_equal_titles_numbered(tmp_path: Path) -> None:
+    timme.save(result_of(ONE, "1bnr"), tmp_path / "result.npz")
+    assert compare(tmp_path, tmp_path / "result.npz").names == ("1bnr-1", "1bnr-2")
 
 
 def test_given_cutoffs_chains_and_sizes_count() -> None:
@@ -177,8 +173,11 @@ def test_bonds_and_core_heights_differ_with_their_errors() -> None:
 
 def test_a_table_of_clusters_is_one_partition(tmp_path: Path) -> None:
     path = tmp_path / "domains.csv"
-    rows = [f"A,{n},{'core' if n < 41 else 'lid' if n < 71 else 0}" for n in range(1, 91)]
-    path.write_text("\ufeffChain;Number;Cluster\n".replace(";", ",") + "\n".join(rows), "utf-8")
+    names = protein(range(1, 91)).resnames.tolist()
+    rows = [
+        f"{'core' if n < 41 else 'lid' if n < 71 else 0};{n};{names[n - 1]}" for n in range(1, 91)
+    ]
+    path.write_text("\ufeffCluster; Number; Residue\n" + "\n".join(rows), "utf-8")
     table = read_partition(path)
     assert table.hierarchy.cut(0.0).sizes.tolist() == [40, 30]
     found = compare(path, result_of(ONE, "one"))
@@ -205,10 +204,10 @@ def test_the_table_of_a_result_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n", "has the columns number and cluster, got a, b"),
-        ("number,cluster\n1,0\n2,\n", "no site is in a cluster"),
-        ("number,cluster\n1,1\n1e3,1\n", "are written as 52 or 52A, got '1e3'"),
-        ("number,cluster\n99999999999999999999,1\n", "are written as 52 or 52A"),
+        ("number,cluster\n1,2\n", "columns number, residue .* and cluster, got number, cluster"),
+        ("number,residue,cluster\n1,GLY,0\n2,GLY,\n", "no site is in a cluster"),
+        ("number,residue,cluster\n1,GLY,1\n1e3,GLY,1\n", "are written as 52 or 52A, got '1e3'"),
+        ("number,residue,cluster\n99999999999999999999,,1\n", "are written as 52 or 52A"),
         ('number,cluster\n1,"' + "x" * 200_000 + '"\n', "write the table again"),
     ],
 )

@@ -13,9 +13,10 @@ import numpy as np
 from timme_next._arrays import Floats, Ints
 from timme_next._text import require
 from timme_next.analysis import finding
+from timme_next.analysis.inputs import settings_of
 from timme_next.analysis.result import Analysis, Comparison, Made, Source, System
-from timme_next.analysis.settings import CompareSettings, make
-from timme_next.analysis.store import RESULT, load
+from timme_next.analysis.settings import CompareSettings
+from timme_next.analysis.store import load
 from timme_next.comparison import agree, common_sites, difference
 from timme_next.ensemble import Atoms
 from timme_next.hierarchy import Quantity, grow
@@ -26,7 +27,6 @@ GIVEN = Quantity("level", words="level of a table of clusters")
 _LEVEL = 0.0  # the only one
 _TABLES = (".csv", ".tsv", ".txt")
 _NUMBER = re.compile(r"(-?\d{1,9})([A-Za-z]?)")  # of a residue, with its insertion code
-_PREFIX = re.compile(r"timme-(rigidity-|motion-)?")  # of folders
 
 
 def compare(
@@ -55,10 +55,8 @@ def compare(
     Comparison
         The finding, the agreement at every pair of cutoffs, and the common sites.
     """
-    plain = {} if settings is None else settings.model_dump(exclude_unset=True)
-    chosen = make(CompareSettings, **plain | options)
+    chosen = settings_of(CompareSettings, settings, options)
     one, other = _open(first), _open(second)
-    one, other = _with_names(one, other), _with_names(other, one)
     common = common_sites(
         one.shown_atoms, other.shown_atoms, chains=chosen.chains, align=chosen.align
     )
@@ -71,8 +69,14 @@ def compare(
         along_chain=one.system.sequential and other.system.sequential,
         seed=chosen.seed,
     )
-    names = _names((first, second), (one, other))
+    names = one.made.title or "first", other.made.title or "second"
+    if names[0] == names[1]:
+        names = f"{names[0]}-1", f"{names[1]}-2"
     spreads = _spread(one, common.first), _spread(other, common.second)
+    # Bonds are known by chains and numbers, which must be those of the same residues.
+    atoms = one.shown_atoms.take(common.first), other.shown_atoms.take(common.second)
+    columns = [(each.chains, each.resids, each.icodes) for each in atoms]
+    same = all(map(np.array_equal, *columns))
     tables = [each for each in (one, other) if each.hierarchy.quantity == GIVEN]
     made = Comparison(
         first=one,
@@ -91,7 +95,7 @@ def compare(
         difference=difference(
             *trees,
             spreads=None if spreads[0] is None or spreads[1] is None else (spreads[0], spreads[1]),
-            bonds=_bonds_of((one, common.first), (other, common.second)),
+            bonds=(_bonds(one), _bonds(other)) if same else (set(), set()),
         ),
         notes=(*(note for each in tables for note in each.notes), *common.notes),
     )
@@ -104,9 +108,9 @@ def read_partition(path: str | Path) -> Analysis:
     Parameters
     ----------
     path : path
-        A table with the columns ``number`` (of the residue) and ``cluster`` and, if they are
-        there, ``chain``, ``residue`` and ``name`` (of the atom), as in the ``sites.csv`` of a
-        result. Rows with cluster 0, or none, are in no cluster and left out.
+        A table with the columns ``number`` and ``residue``, the number and the name of a residue,
+        ``cluster`` and, if they are there, ``chain`` and ``name`` (of the atom), as in the
+        ``sites.csv`` of a result. Rows with cluster 0, or none, are in no cluster and left out.
 
     Returns
     -------
@@ -116,7 +120,6 @@ def read_partition(path: str | Path) -> Analysis:
     rows = [row for row in _read_rows(path) if row["cluster"] not in ("", "0")]
     if not rows:
         raise ValueError(f"{path}: no site is in a cluster: check the column cluster")
-    column = {name: np.array([row.get(name, "") for row in rows]) for name in ("chain", "residue")}
     numbers = [_NUMBER.fullmatch(row["number"]) for row in rows]
     wrong = [row["number"] for row, number in zip(rows, numbers, strict=True) if number is None]
     if wrong:
@@ -125,8 +128,8 @@ def read_partition(path: str | Path) -> Analysis:
     atoms = replace(
         Atoms.unnamed(len(rows)),
         names=np.array([row.get("name", "").rpartition("/")[2] for row in rows]),
-        resnames=column["residue"],
-        chains=column["chain"],
+        resnames=np.array([row["residue"] for row in rows]),
+        chains=np.array([row.get("chain", "") for row in rows]),
         resids=np.array([int(number) for number, _ in known]),
         icodes=np.array([code for _, code in known]),
     )
@@ -134,12 +137,10 @@ def read_partition(path: str | Path) -> Analysis:
     ranked = np.argsort(labels, kind="stable")
     edges = np.column_stack([ranked[:-1], ranked[1:]])[np.diff(labels[ranked]) == 0]
     residues = bool((atoms.resnames != "").any())
+    system = System.without_places(atoms)
+    name = "residue" if residues else "site"
     return Analysis(
-        replace(
-            System.without_places(atoms),
-            shown_name="residue" if residues else "site",
-            sequential=residues,
-        ),
+        replace(system, shown_name=name, sequential=residues),
         grow(len(rows), edges, np.full(len(edges), _LEVEL), quantity=GIVEN),
         Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),)),
         (f"{path}: clusters of {len(rows):,} sites, without cutoffs",),
@@ -155,10 +156,10 @@ def _read_rows(path: str | Path) -> list[dict[str, str]]:
     except csv.Error as error:
         raise ValueError(f"{path}: {error}: write the table again") from None
     names = [name.lower() for name in cells[0]]
-    if not {"number", "cluster"} <= set(names):
+    if not {"number", "residue", "cluster"} <= set(names):
         raise ValueError(
-            f"{path}: a table of clusters has the columns number and cluster, got "
-            f"{', '.join(names)}: give such a table, or the folder of a result"
+            f"{path}: a table of clusters has the columns number, residue (its name) and cluster, "
+            f"got {', '.join(names)}: give such a table, or the folder of a result"
         )
     return [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in cells[1:] if row]
 
@@ -174,77 +175,20 @@ def _open(given: Any) -> Analysis:
     return found
 
 
-def _with_names(result: Analysis, other: Analysis) -> Analysis:
-    """Return a result; a table without residue names takes those of the other, by number."""
-    atoms, known = result.system.sites, other.shown_atoms
-    if result.hierarchy.quantity != GIVEN or (atoms.resnames != "").any():
-        return result
-    chains = bool((atoms.chains != "").any())
-
-    def keys(of: Atoms) -> zip[tuple[str, int, str]]:
-        named = of.chains.tolist() if chains else [""] * len(of)
-        return zip(named, of.resids.tolist(), of.icodes.tolist(), strict=True)
-
-    names = dict(zip(keys(known), known.resnames.tolist(), strict=True))
-    resnames = np.array([names.get(key, "") for key in keys(atoms)])
-    system = replace(result.system, sites=replace(atoms, resnames=resnames))
-    return replace(result, system=replace(system, sequential=bool((resnames != "").any())))
-
-
-def _names(given: tuple[Any, Any], results: tuple[Analysis, Analysis]) -> tuple[str, str]:
-    """Return what two results are called: after their folders, or by their titles."""
-    found = list[str]()
-    for path, result in zip(given, results, strict=True):
-        name = result.made.title
-        if isinstance(path, str | Path):
-            place = Path(path).resolve()
-            place = place.parent if place.name == RESULT else place
-            name = _PREFIX.sub("", place.name if place.is_dir() else place.stem, count=1)
-        found.append(name or ("first", "second")[len(found)])
-    one, other = found
-    return (one, other) if one != other else (f"{one}-1", f"{other}-2")
-
-
 def _spread(result: Analysis, rows: Ints) -> Floats | None:
     """Return the standard deviation of core heights over models or perturbed copies."""
     many = None if result.rigidity is None else result.rigidity.together
-    if many is None:
-        return None
-    known = np.isfinite(many.stability[:, rows])
-    heights = np.ma.masked_array(many.stability[:, rows], ~known)
-    spread: Floats = np.where(known.sum(axis=0) > 1, heights.std(axis=0, ddof=1), np.nan)
-    return spread
+    return None if many is None else np.std(many.stability[:, rows], axis=0, ddof=1)
 
 
-def _bonds_of(*given: tuple[Analysis, Ints]) -> tuple[set[str], set[str]]:
-    """Return the hydrogen bonds of each result between common residues, by donor and acceptor.
-
-    There are none where the residues of the two have different names, chains or numbers.
-    """
-    labels = [_residues(result, rows) for result, rows in given]
-    if labels[0] != labels[1]:
-        return set(), set()
-    one, other = (_bonds(result, set(labels[0])) for result, _ in given)
-    return one, other
-
-
-def _residues(result: Analysis, rows: Ints) -> list[str]:
-    atoms = result.shown_atoms
-    return [atoms.label(row).rpartition("/")[0] for row in rows.tolist()]
-
-
-def _bonds(result: Analysis, residues: set[str]) -> set[str]:
+def _bonds(result: Analysis) -> set[str]:
+    """Return the hydrogen bonds of a network that hold, by donor and acceptor."""
     rigid, atoms = result.rigidity, result.system.sites
     if rigid is None:
         return set()
     donors = np.arange(len(atoms))  # of a hydrogen, the atom to which it is bound
     donors[atoms.bonds[:, 1]], donors[atoms.bonds[:, 0]] = atoms.bonds.T
-    network = rigid.network
-    held = network.of_kind("hydrogen bond", "salt bridge") & (network.energies <= rigid.cutoff)
-    pairs = [
-        [atoms.label(atom) for atom in (donors[hydrogen], acceptor)]
-        for hydrogen, acceptor in network.bonds[held].tolist()
-    ]
-    return {
-        " – ".join(pair) for pair in pairs if all(a.rpartition("/")[0] in residues for a in pair)
-    }
+    held = rigid.network.of_kind("hydrogen bond", "salt bridge")
+    hydrogens, acceptors = rigid.network.bonds[held & (rigid.network.energies <= rigid.cutoff)].T
+    ends = zip(donors[hydrogens].tolist(), acceptors.tolist(), strict=True)
+    return {f"{atoms.label(donor)} – {atoms.label(acceptor)}" for donor, acceptor in ends}

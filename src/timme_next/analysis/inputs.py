@@ -53,20 +53,21 @@ def read_snapshots(
 ) -> Ensemble:
     """Return the sites that settings choose, in the snapshots that they choose."""
     files = [path for each in others for path in ([each] if isinstance(each, str | Path) else each)]
+    # Recipes without this setting need all atoms, solvent and ions included.
+    narrow = partial(choose_sites, chains=settings.chain, text=getattr(settings, "select", "all"))
     if isinstance(source, Ensemble):
         fixed = {*_READING} | ({"select", "chain"} if as_it_is else set())
         unused = [f"{name}=" for name in sorted(settings.model_fields_set & fixed)]
         if unused or files:
             told = ", ".join([*unused, *["trajectories"] * bool(files)])
             raise ValueError(f"snapshots that were read are analysed as they are: leave out {told}")
-        found = source if as_it_is else choose_sites(source, settings.chain, settings.select)
+        found = source if as_it_is else narrow(source)
     else:
         options: dict[str, Any] = {
             new: getattr(settings, old)
             for old, new in _READING.items()
             if getattr(settings, old, None) is not None
         }
-        narrow = partial(choose_sites, chains=settings.chain, text=settings.select)
         found = read(source, files, select=narrow, progress=progress, **options)
     runs = getattr(settings, "replicas", None)
     if runs is None:

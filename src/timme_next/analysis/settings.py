@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import partial
+from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import pydantic
@@ -160,6 +161,7 @@ class Model(pydantic.BaseModel):
     @classmethod
     def _read_arrays_and_none(cls, value: Any, info: pydantic.ValidationInfo) -> Any:
         value = value.tolist() if hasattr(value, "tolist") else value
+        value = str(value) if isinstance(value, PurePath) else value
         unset = value == "none" and info.field_name != "box"
         return None if unset and cls.model_fields[str(info.field_name)].default is None else value
 

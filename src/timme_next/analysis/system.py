@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from timme_next.analysis.choices import (
     choose_length,
 )
 from timme_next.analysis.result import Analysis, Made, Source, System
-from timme_next.analysis.settings import Settings
+from timme_next.analysis.settings import Model, Settings
 from timme_next.ensemble import Ensemble
 from timme_next.io.files import STRUCTURES, kind
 from timme_next.objects import Objects
@@ -70,16 +71,23 @@ def system_of(objects: Objects, shown: Shown) -> System:
 def made_of(objects: Objects, kind_: Kind, settings: Settings, given_: Iterable[str]) -> Made:
     """Return how a result of objects was made; pairs are added to it."""
     length, name = choose_length(objects, kind_, settings.length)
-    paths = objects.ensemble.sources
-    return Made(
+    settled = settings.model_copy(update={"length": length, "reduction": objects.reduction})
+    return replace(
+        origin_of(objects.ensemble, settled, given_),
         kind="molecule" if kind_ in ("biopolymer", "molecule") else "particles",
-        title=title_of(paths),
         objects=objects.kind,
-        settings=settings.model_copy(update={"length": length, "reduction": objects.reduction}),
-        given=tuple(sorted(given_)),
         length=length,
         length_name=name,
-        sources=sources_of(paths),
+    )
+
+
+def origin_of(ensemble: Ensemble, settings: Model, given_: Iterable[str]) -> Made:
+    """Return from what, and with which settings, a result was made."""
+    return Made(
+        title=title_of(ensemble.sources),
+        settings=settings,
+        given=tuple(sorted(given_)),
+        sources=sources_of(ensemble.sources),
         version=version("pytimme"),
     )
 
