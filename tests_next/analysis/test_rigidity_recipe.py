@@ -53,7 +53,8 @@ def test_the_answer_is_that_of_the_specification() -> None:
         "  core       A 6-18, 52-56, 63-64, 70-76, 84-110; next: A 26-34 (9), A 42-45 (4)"
     )
     assert lines[2] == (
-        "  dilution   core 95 at −0.1 kcal/mol, 79 at −0.5, 54 at −1, 52 at −1.5, 44 at −2, 32 at −3"
+        "  dilution   core 95 at −0.1 kcal/mol, 79 at −0.5, 54 at −1, 52 at −1.5, 44 at −2, "
+        "32 at −3"
     )
     assert lines[3].endswith(" 58 hydrophobic contacts")
     assert lines[4] == (
