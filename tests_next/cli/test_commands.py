@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +19,7 @@ from tests_next.cli.conftest import Call, Done, tracks
 from timme_next.analysis.result import Analysis
 from timme_next.analysis.store import load
 from timme_next.cli import main
+from timme_next.cli.console import Progress
 
 ATOM = "ATOM  {0:5d}  CA  ALA A{0:4d}    {1:8.3f}{2:8.3f}{3:8.3f}  1.00  0.00           C\n"
 
@@ -235,3 +238,24 @@ def test_an_interrupted_run_writes_nothing_and_goes_on(tmp_path: Path) -> None:
     assert isinstance(plain, Analysis)
     np.testing.assert_array_equal(resumed.hierarchy.heights, plain.hierarchy.heights)
     assert {path.name for path in tmp_path.iterdir()} == {"tracks.csv", "timme-tracks", "whole"}
+
+
+def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with Progress() as progress:
+            progress.begin("measuring σ")
+            progress(0, 100)
+            time.sleep(0.15)  # tqdm writes ten times a second
+            progress(62, 100)
+        seen = [part.strip() for part in stream.getvalue().split("\r") if part.strip()]
+        shown = [part for part in seen if re.fullmatch(r"measuring σ  62 %  \(\d+ s left\)", part)]
+        assert len(shown) == stream.isatty()
+        assert bool(seen) == stream.isatty()
+        assert "\n" not in stream.getvalue()

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -261,11 +262,10 @@ def motion(files: tuple[str, ...], **options: Any) -> None:
 def compare(first: str, second: str, **options: Any) -> None:
     """Compare two results, FIRST and SECOND, with a chance level."""
     settings, place = _split(CompareSettings, options)
-    compare_results = import_module("timme_next.analysis.comparison").compare
+    from timme_next.analysis.comparison import compare as compare_results
 
     def recipe(**_: Any) -> Any:
-        names = ("cutoffs", "min_size", "chains", "align", "seed")
-        return compare_results(first, second, **{n: getattr(settings, n) for n in names})
+        return compare_results(first, second, settings=settings)
 
     _carry_out(recipe, f"timme-compare-{_name([first, second], join=True)}", **place)
 
@@ -339,6 +339,8 @@ def serve(verbose: bool, assigned: tuple[str, ...], **given: Any) -> None:
     """Open a page in the browser: drop files, get results."""
     limits = [part for text in assigned for part in text.split(",")]
     settings = read_settings(ServeSettings, limits, given)
-    serve_page = import_module("timme_next.server").serve
+    from timme_next.server import serve as serve_page
 
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.default_int_handler)  # the server ends in good order
     serve_page(settings, verbose=verbose)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -31,7 +32,10 @@ class Progress:
     def __init__(self) -> None:
         from tqdm import tqdm
 
-        self._bar = tqdm(leave=False, disable=None, bar_format=_PHASE, total=1, dynamic_ncols=True)
+        columns, rows = shutil.get_terminal_size()  # tqdm does not see that 0 means unknown
+        size: dict[str, Any] = {"ncols": columns, "nrows": rows}
+        self._bar = tqdm(total=1, leave=False, disable=None, bar_format=_PHASE, **size)
+        self.begin("reading")
 
     def __enter__(self) -> Self:
         return self
