@@ -41,18 +41,15 @@ class Poses(Described):
     @property
     def unique(self) -> Bools:
         """Whether there is one best rotation, by snapshot."""
-        found: Bools = np.isfinite(self.rotations[:, 0, 0])
-        return found
+        return np.asarray(np.isfinite(self.rotations[:, 0, 0]))
 
     def into(self, snapshots: Coordinates) -> Floats:
         """Return positions (snapshots, sites, dimensions) in the frame of the body."""
-        moved: Floats = (snapshots - self.centres[:, None]) @ self.rotations
-        return moved
+        return np.asarray((snapshots - self.centres[:, None]) @ self.rotations)
 
     def out_of(self, shape: Floats) -> Floats:
         """Return places (sites, dimensions) in the frame of the body as they are in space."""
-        moved: Floats = shape @ self.rotations.swapaxes(1, 2) + self.centres[:, None]
-        return moved
+        return np.asarray(shape @ self.rotations.swapaxes(1, 2) + self.centres[:, None])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -118,20 +115,17 @@ def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) ->
     given = np.ones(len(shape)) if weights is None else weights
     known: Bools = np.asarray(np.isfinite(shape).all(axis=1))
     seen: Bools = np.asarray(np.isfinite(snapshots).all(axis=2)) & known
-    counted_sites = given * seen
-    total = counted_sites.sum(axis=1)[:, None]
     filled = snapshots if seen.all() else np.where(seen[:, :, None], snapshots, 0.0)
-    places = np.where(known[:, None], shape, 0.0)
+    shares, places = given * seen, np.where(known[:, None], shape, 0.0)
     with np.errstate(invalid="ignore"):
-        middles = (counted_sites[:, None] @ filled)[:, 0] / total
-        origins = counted_sites @ places / total
-    about = (filled - middles[:, None]) * counted_sites[:, :, None]
-    about[total[:, 0] == 0] = 0.0
-    products = about.swapaxes(1, 2) @ places  # rows are coordinates of the snapshot
-    scale = (counted_sites[:, None] @ (filled**2).sum(axis=2)[:, :, None])[:, 0, 0]
+        means = shares / shares.sum(axis=1, keepdims=True)
+    middles = (np.nan_to_num(means)[:, None] @ filled)[:, 0]
+    products = ((filled - middles[:, None]) * shares[:, :, None]).swapaxes(1, 2) @ places
+    scale = (shares * (filled**2).sum(axis=2)).sum(axis=1)
     rotations, ties = best_rotations(products, _POINT * scale)
-    carried = np.einsum("tij,tj->ti", rotations, origins)
-    centres = middles - np.where(np.isfinite(carried), carried, 0.0)
+    carried = np.einsum("tij,tj->ti", rotations, means @ places)
+    middles[np.isnan(means[:, 0])] = np.nan
+    centres = middles - np.nan_to_num(carried)
     return Poses(frozen(rotations), frozen(centres), frozen(ties))
 
 
@@ -221,18 +215,16 @@ def inertia(places: Floats, weights: Floats) -> Floats:
     sites = np.zeros((int(known.sum()), 3))
     sites[:, : places.shape[1]] = places[known]
     second = (sites * weights[known, None]).T @ sites
-    found: Floats = np.trace(second) * np.eye(3) - second
-    return found
+    return np.asarray(np.trace(second) * np.eye(3) - second)
 
 
 def warnings_of(*shapes: Shape) -> list[str]:
     """Warnings about the orientations of a body and its reference, in words."""
     words = list[str]()
     for shape, name in zip(shapes, ("the body", "the reference"), strict=False):
-        size = np.sqrt(np.nanmean((shape.places**2).sum(axis=1)))
         if rod_noise(shape) > _ROD_NOISE:
             words.append(f"{name} is nearly a line: turns about its length are uncertain")
-        if shape.rest > _LOOSE * size:
+        if shape.rest > _LOOSE * np.sqrt(np.nanmean((shape.places**2).sum(axis=1))):
             words.append(f"{name} is hardly rigid: its rest is more than a quarter of its size")
     return words
 
@@ -274,5 +266,4 @@ def _centred(places: Floats, weights: Floats) -> Floats:
     """Shape whose weighted centre is the origin."""
     share = weights * np.isfinite(places).all(axis=1)
     middle = share @ np.nan_to_num(places) / max(share.sum(), np.finfo(float).tiny)
-    shifted: Floats = places - middle
-    return shifted
+    return np.asarray(places - middle)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, indices, numbers
+from timme_next._arrays import Bools, Coordinates, Floats, Ints, indices, numbers
 from timme_next._text import Described
 from timme_next.ensemble import Boxes, Ensemble
 from timme_next.ensemble.frames import Step
@@ -25,14 +25,8 @@ class Superposition(Described):
     """Snapshots as seen by an observer who moves with a body."""
 
     ensemble: Ensemble  # the same sites, laid onto the body, in open space
-    sites: Ints  # of the body
     shape: Shape  # of the body, and where it was
     notes: tuple[str, ...] = ()
-
-    @property
-    def rest(self) -> float:
-        """Root mean square distance of the body from its mean shape."""
-        return self.shape.rest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,16 +95,14 @@ def superpose(
     poses, places = shape.poses, np.asarray(ensemble.frames.numbers, np.int64)
     step = LaidOnto(places, poses.rotations, poses.centres, poses.centres[fitted[0]])
     laid = replace(ensemble, frames=ensemble.frames.then(step), images=None)
-    if len(fitted) < ensemble.n_snapshots:
-        laid = laid[fitted]
-    ties = int(shape.poses.ties.sum())
-    lost = ensemble.n_snapshots - len(fitted) - ties
-    reasons = (
-        (lost, "too few sites of the body are seen in them"),
-        (ties, "the mirror image of the body fits as well"),
-    )
-    notes = [f"{count} snapshots were left out: {why}" for count, why in reasons if count]
-    return Superposition(laid, frozen(sites), shape, (*notes, *warnings_of(shape)))
+    laid = laid if len(fitted) == ensemble.n_snapshots else laid[fitted]
+    ties = int(poses.ties.sum())
+    reasons = {
+        "too few sites of the body are seen in them": ensemble.n_snapshots - len(fitted) - ties,
+        "the mirror image of the body fits as well": ties,
+    }
+    notes = [f"{count} snapshots were left out: {why}" for why, count in reasons.items() if count]
+    return Superposition(laid, shape, (*notes, *warnings_of(shape)))
 
 
 def rmsf(ensemble: Ensemble) -> Floats:
@@ -155,13 +147,11 @@ def site_weights(weights: npt.ArrayLike | None, n_sites: int) -> Floats:
     """Weights (sites,) in fits, with mean 1."""
     given = np.ones(n_sites) if weights is None else numbers(weights, "weights")
     if given.shape != (n_sites,) or not (given >= 0).all() or not 0 < given.sum() < np.inf:
-        got = f"{given.min():g}" if given.shape == (n_sites,) else f"shape {given.shape}"
         raise ValueError(
-            f"weights need one number, not negative, for each of {n_sites} sites, and at "
-            f"least one above 0, got {got}"
+            f"weights need one number, not negative, for each of {n_sites} sites, and at least one "
+            f"above 0, got shape {given.shape} and {given.min(initial=0):g} at least"
         )
-    scaled: Floats = given / given.mean()
-    return scaled
+    return np.asarray(given / given.mean())
 
 
 def require_dimensions(ensemble: Ensemble, what: str) -> None:
@@ -215,18 +205,18 @@ def some_snapshots(
     refuse_torn(some)
     snapshots = np.asarray(some.coordinates(), np.float64)
     seen: Bools = np.asarray(np.isfinite(snapshots).all(axis=2))
-    kept, best = 0, (counting[:0], counting[:0])
-    for share in (0.0,) if all_sites else _SEEN:
-        sites = np.flatnonzero(seen.mean(axis=0) >= share)
-        whole = np.flatnonzero(seen[:, sites].all(axis=1))
-        if len(whole) > 1 and len(sites) >= fewest and len(whole) * len(sites) > kept:
-            kept, best = len(whole) * len(sites), (_spread(whole, most), sites)
+    shares = (0.0,) if all_sites else _SEEN
+    choices = [np.flatnonzero(seen.mean(axis=0) >= share) for share in shares]
+    kept = [(np.flatnonzero(seen[:, sites].all(axis=1)), sites) for sites in choices]
+    kept = [(whole, sites) for whole, sites in kept if len(whole) > 1 and len(sites) >= fewest]
     if not kept:
         raise ValueError(
             f"{ensemble.prefix}rigid motion needs at least 2 snapshots in which the same sites are "
             "seen, got fewer: select sites that are mostly seen"
         )
-    return snapshots[np.ix_(*best)], best[1], chosen[best[0]]
+    whole, sites = max(kept, key=lambda each: len(each[0]) * len(each[1]))
+    whole = _spread(whole, most)
+    return snapshots[np.ix_(whole, sites)], sites, chosen[whole]
 
 
 def refuse_torn(ensemble: Ensemble) -> None:
@@ -234,16 +224,12 @@ def refuse_torn(ensemble: Ensemble) -> None:
     atoms = ensemble.sites
     follows = np.flatnonzero((atoms.chains[1:] == atoms.chains[:-1]) & (np.diff(atoms.resids) <= 1))
     for block in ensemble.blocks():
-        if block.boxes is None or not len(follows):
+        if block.boxes is None:
             return
-        vectors = np.asarray(
-            block.coordinates[:, follows + 1] - block.coordinates[:, follows], np.float64
-        )
+        vectors = np.diff(block.coordinates.astype(np.float64), axis=1)[:, follows]
         boxes = Boxes.of(block.boxes, len(vectors), ensemble.n_dimensions)
         plain, nearest = (np.linalg.norm(v, axis=2) for v in (vectors, boxes.shorten(vectors)))
-        torn = np.argwhere(plain > nearest * (1 + _STRETCH))
-        if len(torn):
-            frame, place = torn[0].tolist()
+        for frame, place in np.argwhere(plain > nearest * (1 + _STRETCH))[:1].tolist():
             raise ValueError(
                 f"{ensemble.prefix}rigid motion needs whole molecules, but in snapshot "
                 f"{block.start + frame + 1} the box cuts the chain after "

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +23,7 @@ from timme_next._arrays import Floats, Ints, frozen
 from timme_next._text import Described
 from timme_next.ensemble import Ensemble
 from timme_next.motion.fits import fit, shape_of
-from timme_next.motion.superposition import (
-    body_labels,
-    refuse_torn,
-    some_snapshots,
-    superpose,
-)
+from timme_next.motion.superposition import body_labels, refuse_torn, some_snapshots, superpose
 
 _MOST = 2000  # snapshots of components
 _MOST_EXPLAINED = 1000  # snapshots of explained variance
@@ -48,8 +44,7 @@ class Components(Described):
     @property
     def cumulated(self) -> Floats:
         """Share of all variance that the first components account for."""
-        found: Floats = np.cumsum(self.variances) / max(self.total, np.finfo(float).tiny)
-        return found
+        return np.asarray(np.cumsum(self.variances) / max(self.total, np.finfo(float).tiny))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -140,7 +135,7 @@ def overlap_with_bodies(found: Components, labels: npt.ArrayLike) -> Floats:
         members = np.flatnonzero(given == body)
         flat = found.modes[:, members].reshape(len(found.modes), -1)
         shares.append(((flat @ rigid_motions(found.mean, members)) ** 2).sum(axis=1))
-    return np.column_stack(shares) if shares else np.empty((len(found.modes), 0))
+    return np.reshape(shares, (-1, len(found.modes))).T
 
 
 def rmsip(first: Components, second: Components, *, n_components: int = 10) -> float:
@@ -158,16 +153,14 @@ def rmsip(first: Components, second: Components, *, n_components: int = 10) -> f
     float
         1 for the same space, 0 for orthogonal ones.
     """
-    one, other = (
-        each.modes.reshape(len(each.modes), -1)[:n_components] for each in (first, second)
-    )
-    if one.shape[1] != other.shape[1]:
+    if first.mean.shape != second.mean.shape:
         raise ValueError(
-            f"comparing modes needs those of the same sites, got {one.shape[1]} and "
-            f"{other.shape[1]} coordinates"
+            "comparing modes needs those of the same sites, got shapes "
+            f"{first.mean.shape} and {second.mean.shape}"
         )
-    count = min(len(one), len(other))
-    return float(np.sqrt(((one[:count] @ other[:count].T) ** 2).sum() / count))
+    count = min(len(first.modes), len(second.modes), n_components)
+    inner = np.tensordot(first.modes[:count], second.modes[:count], ((1, 2), (1, 2)))
+    return float(np.sqrt((inner**2).sum() / count))
 
 
 def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> Explained:
@@ -209,40 +202,42 @@ def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> E
         )
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
+    none = np.full(len(labels), np.nan)
     if total <= _STILL * float((whole.places**2).sum()):
-        none = np.full(len(labels), np.nan)
-        return Explained(n_bodies, 0 * n_bodies, none, none, none, none, none, 0.0, len(snapshots))
+        return Explained(n_bodies, 0 * n_bodies, *(none,) * 5, 0.0, len(snapshots))
     several = [[each for each in level if len(each) > 1] for level in clusters]
     ranks, held = _sums(clusters, lambda each: _projected(whole.places, away, each)).T
     pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2
     freedom = np.maximum(ranks.astype(np.int64) - pose, 0)
     finite = 1 - _sums(several, lambda each: _rest(snapshots[:, each], snapshots[:, each])) / total
-    flat = away.reshape(len(away), -1)
-    flat = flat - flat.mean(axis=0)
-    squares = np.cumsum(np.linalg.svd(flat, compute_uv=False) ** 2)
-    inner = _first(squares / squares[-1], freedom)
-    held_out = outer = np.full(len(labels), np.nan)
+    tried = none, none
     if 1 < train.sum() < len(train):
-        held_out, outer = _held_out(snapshots[train], snapshots[~train], several, freedom)
+        tried = _held_out(snapshots[train], snapshots[~train], several, freedom)
+    inner = _of_components(away, away, freedom)
+    held_out, outer = tried
+    variance, n_snapshots = total / len(snapshots), len(snapshots)
     return Explained(
-        n_bodies, frozen(freedom), frozen(held / total), frozen(finite), frozen(held_out),
-        frozen(inner), frozen(outer), total / len(snapshots), len(snapshots),
-    )  # fmt: skip
+        n_bodies, freedom, held / total, finite, held_out, inner, outer, variance, n_snapshots
+    )
 
 
 def rigid_motions(places: Floats, members: Ints) -> Floats:
     """Orthonormal infinitesimal rigid motions (members × dimensions, rank) of a body."""
     about = places[members] - places[members].mean(axis=0)
     shifts = np.tile(np.eye(places.shape[1]), (len(members), 1))
-    if places.shape[1] == 2:
-        turns = (about[:, ::-1] * [-1, 1]).reshape(-1, 1)
-    else:
-        turns = np.stack([np.cross(axis, about).ravel() for axis in np.eye(3)], axis=1)
+    planes = combinations(range(places.shape[1]), 2)
+    turns = np.column_stack([_turned(about, *plane) for plane in planes])
     size = np.sqrt((turns**2).sum()) or 1.0
     scaled = np.column_stack([shifts / np.sqrt(len(members)), turns / size])
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
-    found: Floats = left[:, values > 1e-6 * values[0]]
-    return found
+    return np.asarray(left[:, values > 1e-6 * values[0]])
+
+
+def _turned(about: Floats, one: int, other: int) -> Floats:
+    """Displacements (sites × dimensions,) of a turn in the plane of two axes."""
+    found = np.zeros_like(about)
+    found[:, one], found[:, other] = -about[:, other], about[:, one]
+    return found.ravel()
 
 
 def _clusters(labels: Ints) -> list[Ints]:
@@ -260,8 +255,6 @@ def _sums(levels: list[list[Ints]], of: Callable[[Ints], float | Floats]) -> Flo
 
 def _projected(places: Floats, away: Floats, members: Ints) -> Floats:
     """Number of rigid motions of a body, and the squares of displacements in them."""
-    if len(members) == 1:
-        return np.array([places.shape[1], (away[:, members] ** 2).sum()])
     basis = rigid_motions(places, members)
     flat = away[:, members].reshape(len(away), -1)
     return np.array([basis.shape[1], ((flat @ basis) ** 2).sum()])
@@ -287,14 +280,13 @@ def _held_out(
     whole = shape_of(learned).places
     ours, theirs = (fit(whole, part).into(part) - whole for part in (learned, test))
     left = _sums(levels, lambda each: _rest(learned[:, each], test[:, each]))
-    ours, flat = ours.reshape(len(ours), -1), theirs.reshape(len(theirs), -1)
-    mean = ours.mean(axis=0)
-    modes = np.linalg.svd(ours - mean, full_matrices=False)[2][: len(ours) - 1]
-    squares = np.cumsum((((flat - mean) @ modes.T) ** 2).sum(axis=0)) / ((flat - mean) ** 2).sum()
-    return np.asarray(1 - left / (theirs**2).sum()), _first(squares, freedom)
+    return np.asarray(1 - left / (theirs**2).sum()), _of_components(ours, theirs, freedom)
 
 
-def _first(cumulated: Floats, counts: Ints) -> Floats:
-    """Cumulated shares after so many components."""
-    found: Floats = np.append(0.0, cumulated)[np.minimum(counts, len(cumulated))]
-    return found
+def _of_components(learned: Floats, test: Floats, counts: Ints) -> Floats:
+    """Share of the variance of displacements in so many components of others."""
+    away = [each - learned.mean(axis=0) for each in (learned, test)]
+    ours, theirs = (each.reshape(len(each), -1) for each in away)
+    modes = np.linalg.svd(ours, full_matrices=False)[2][: len(ours) - 1]
+    squares = ((theirs @ modes.T) ** 2).sum(axis=0) / (theirs**2).sum()
+    return np.asarray(np.append(0.0, np.cumsum(squares))[np.minimum(counts, len(squares))])
