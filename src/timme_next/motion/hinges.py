@@ -25,7 +25,7 @@ from timme_next.ensemble import Ensemble
 from timme_next.motion.fits import warnings_of
 from timme_next.motion.joints import INDEX, Kind, Place, Turns, kind_of, two_states
 from timme_next.motion.poses import Relative, relative
-from timme_next.motion.screws import FAR, Screw, from_rotation, is_far, nowhere
+from timme_next.motion.screws import FAR, is_far, nowhere
 from timme_next.series import correlation_time, count_drawn, draw_runs
 
 _TURNING = {"hinge", "screw", "ball", "diffuse"}  # kinds that have an axis
@@ -57,7 +57,6 @@ class Hinge(Described):
     spread: Floats = field(default_factory=nowhere)  # (3,), rms along the axis and across, degrees
     rest: float = np.nan  # rms distance across the axis by which the place does not stay
     move: float = np.nan  # rms displacement of the centre of the body
-    states: Screw | None = None  # from one state to the other, where angles have two
     verdict: str = ""  # warnings
 
     @property
@@ -159,7 +158,6 @@ def hinge(
         axis_cone=cone,
         point_error=point_error,
         rest=float(np.sqrt(poses.weights @ (place.across**2).sum(axis=1))),
-        states=_states(poses, np.degrees(turns.angles)),
         verdict="; ".join([*filter(None, [found.verdict]), *told]),
     )
 
@@ -238,24 +236,13 @@ def _parts(turns: Turns, poses: Relative) -> tuple[Floats, float, float]:
     return shares, 1.0 if apart > _CONTRADICTION else min(1.0, share), apart
 
 
-def _states(poses: Relative, angles: Floats) -> Screw | None:
-    """Screw from the mean of the lower state to that of the upper, where there are two."""
-    upper = two_states(angles)
-    if upper is None:
-        return None
-    means = [Rotation.from_matrix(poses.rotations[each]).mean() for each in (~upper, upper)]
-    start, end = (poses.centres[each].mean(axis=0) for each in (~upper, upper))
-    share = 1 / np.count_nonzero(upper) + 1 / np.count_nonzero(~upper)  # noise of both means
-    noise = poses.turning * share, poses.shift * float(np.sqrt(share))
-    turn = (means[1] * means[0].inv()).as_matrix()
-    return from_rotation(turn, start, end - start, poses.near, noise)
-
-
 def _warnings(turns: Turns, poses: Relative) -> list[str]:
     """Warnings about the angles."""
     words, count = list[str](), len(turns.angles)
     if count == 2:
         words.append("two snapshots give no error bar")
+    if states := two_states(np.degrees(turns.angles)):
+        words.append(f"its angles have two states, {states[1] - states[0]:.0f}° apart")
     if count < poses.n_snapshots:
         words.append(f"both bodies are whole in {count} of {poses.n_snapshots} snapshots")
     quaternions = Rotation.from_matrix(poses.rotations).as_quat()
@@ -287,5 +274,5 @@ def _direction(axis: npt.ArrayLike) -> Floats:
         raise ValueError(
             f"an axis is a direction in space, 3 numbers that are not all 0, got {given.tolist()}"
         )
-    unit: Floats = given / np.abs(given).max()
-    return unit / np.linalg.norm(unit)
+    unit = given / np.abs(given).max()
+    return np.asarray(unit / np.linalg.norm(unit))

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from timme_next._arrays import Bools, Floats, numbers
+from timme_next._arrays import Floats, numbers
 from timme_next.motion.poses import Relative
 
 Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "diffuse"]
@@ -90,22 +90,13 @@ class Place:
         line, dot = (_solve(left, right, weights[None], rank)[0] for rank in (5, 6))
         away, loose = (left @ each - right for each in (line, dot))
         along = away @ turns.axis
+        across, along = away - along[:, None] * turns.axis, along - weights @ along
         moved = centres - middle
-        scatter = (moved * weights[:, None]).T @ moved
-        way = np.linalg.eigh(scatter)[1][:, -1]
+        way = np.linalg.eigh((moved * weights[:, None]).T @ moved)[1][:, -1]
         way = way if way @ (centres[-1] - centres[0]) >= 0 else -way
-        return cls(
-            point=poses.near + line[3:],
-            dot=poses.near + dot[3:],
-            along=along - weights @ along,
-            across=away - along[:, None] * turns.axis,
-            loose=float(np.sqrt(weights @ (loose**2).sum(axis=1))),
-            shifts=moved @ way,
-            way=way,
-            move=float(np.sqrt(np.trace(scatter))),
-            left=left,
-            right=right,
-        )
+        move, loose = (np.sqrt(weights @ (each**2).sum(axis=1)) for each in (moved, loose))
+        point, dot = poses.near + line[3:], poses.near + dot[3:]
+        return cls(point, dot, along, across, loose, moved @ way, way, move, left, right)
 
     def places(self, shares: Floats, rank: int) -> Floats:
         """Places (rows, 3) from the interface, with other shares (rows, snapshots)."""
@@ -120,8 +111,8 @@ def _solve(left: Floats, right: Floats, shares: Floats, rank: int) -> Floats:
     values, vectors = values[:, -rank:], vectors[:, :, -rank:]
     sides = np.einsum("dik,di->dk", vectors, shares @ products)
     known = values > 1e-12 * values[:, -1:]
-    found: Floats = np.einsum("dik,dk->di", vectors, known * sides / np.where(known, values, 1))
-    return found
+    sides = known * sides / np.where(known, values, 1)
+    return np.asarray(np.einsum("dik,dk->di", vectors, sides))
 
 
 def kind_of(turns: Turns, place: Place, poses: Relative) -> Kind:
@@ -138,8 +129,8 @@ def kind_of(turns: Turns, place: Place, poses: Relative) -> Kind:
     return "ball" if turns.index < INDEX and place.loose <= still else "diffuse"
 
 
-def two_states(values: npt.ArrayLike) -> Bools | None:
-    """Return which values belong to the upper of two states.
+def two_states(values: npt.ArrayLike) -> tuple[float, float] | None:
+    """Return the means of two states of which values are, or None where there is one.
 
     Two Gaussians must be better than one by 10 of the Bayesian information criterion, and values
     between them rare. States are parted where the squares within them are least.
@@ -151,28 +142,25 @@ def two_states(values: npt.ArrayLike) -> Bools | None:
 
     Returns
     -------
-    ndarray of bool or None
-        None where there is one state.
+    tuple of float or None
+        The lower mean first.
 
     Examples
     --------
-    >>> two_states([0.0, 0.1, -0.1, 0.05, 5.0, 5.1, 4.9, 5.02, 0.02, 4.95])
-    array([False, False, False, False,  True,  True,  True,  True, False,  True])
+    >>> two_states([0.0, 0.1, -0.1, 0.0, 5.0, 5.1, 4.9, 5.0, 0.0, 5.0])
+    (0.0, 5.0)
     """
     given = np.sort(numbers(values, "values"))
     count, extent = len(given), float(np.ptp(given)) if len(given) else 0.0
     if count < 8 or extent == 0:
         return None
     below, total = np.arange(1, count), np.cumsum(given - given.mean())[:-1]
-    cut = int((total**2 / (below * below[::-1])).argmax()) + 1
-    lower, upper = given[:cut], given[cut:]
+    lower, upper = np.split(given, [int((total**2 / (below * below[::-1])).argmax()) + 1])
     two = sum(_gaussian(given, part, extent) for part in (lower, upper))
     gain = 2 * np.log(two / _gaussian(given, given, extent)).sum() - 3 * np.log(count)
-    low, high = lower.mean(), upper.mean()
+    low, high = float(lower.mean()), float(upper.mean())
     ends = [np.sum(np.abs(given - x) <= (high - low) / 6) for x in (low, (low + high) / 2, high)]
-    if gain <= _BETTER or 3 * ends[1] > min(ends[0], ends[2]):
-        return None
-    return np.asarray(numbers(values, "values") >= upper[0])
+    return None if gain <= _BETTER or 3 * ends[1] > min(ends[0], ends[2]) else (low, high)
 
 
 def _gaussian(values: Floats, own: Floats, extent: float) -> Floats:

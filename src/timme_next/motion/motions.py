@@ -12,18 +12,11 @@ from timme_next._text import Described
 from timme_next.ensemble import Ensemble
 from timme_next.hierarchy.condensed import MIN_SIZE, condense
 from timme_next.hierarchy.tree import Hierarchy
+from timme_next.motion import screws
 from timme_next.motion.fits import fit
 from timme_next.motion.hinges import Hinge, hinge
 from timme_next.motion.rigid_bodies import Bodies, bodies
-from timme_next.motion.screws import (
-    EffectiveRotation,
-    Screw,
-    bending_residues,
-    closure,
-    effective_rotation,
-    interdomain_ratio,
-    screw,
-)
+from timme_next.motion.screws import EffectiveRotation, Screw, screw
 from timme_next.motion.superposition import rmsf, superpose
 from timme_next.motion.variance import Explained, explained_variance
 
@@ -116,34 +109,27 @@ def describe_motion(
         still if reference is not None else _largest_of_chain(ensemble, found, body)
         for body in moving
     )
-    pairs = [*zip(map(found.members, moving), map(found.members, fixed), strict=True)]
-    known = tuple[Screw, ...]()
-    if transition is not None:
-        given = np.asarray(transition, np.float64)
-        known = tuple(_known_screw(given, ensemble, *pair) for pair in pairs)
-    axes: list[Floats | None] = [each.axis for each in known] or [None] * len(pairs)
-    hinges = tuple(
-        hinge(ensemble, body=body, reference=core, axis=axis, seed=seed)
-        for (body, core), axis in zip(pairs, axes, strict=True)
-    )
-    transitions = tuple(
-        _transition(ensemble, each, *pair) for each, pair in zip(hinges, pairs, strict=True)
-    )
-    bends = [
-        _bending_sites(ensemble, found, body, each)
-        for body, each in zip(moving, transitions, strict=True)
-    ]
+    known, hinges, transitions = list[Screw](), list[Hinge](), list[Transition | None]()
+    bends = [np.empty(0, np.int64)]
+    for number, against in zip(moving, fixed, strict=True):
+        body, core, axis = found.members(number), found.members(against), None
+        if transition is not None:
+            known.append(_known_screw(np.asarray(transition, np.float64), ensemble, body, core))
+            axis = known[-1].axis
+        hinges.append(hinge(ensemble, body=body, reference=core, axis=axis, seed=seed))
+        transitions.append(_transition(ensemble, hinges[-1], body, core))
+        bends.append(_bending_sites(ensemble, found, number, transitions[-1]))
     return Motions(
         bodies=found,
         reference=still,
         moving=moving,
         relative_to=fixed,
-        hinges=hinges,
-        transitions=transitions,
-        bending=np.unique(np.concatenate([np.empty(0, np.int64), *bends])),
+        hinges=tuple(hinges),
+        transitions=tuple(transitions),
+        bending=np.unique(np.concatenate(bends)),
         explained=explained_variance(ensemble, [level.labels for level in found.levels]),
         fluctuation=frozen(rmsf(superpose(ensemble, found.members(still)).ensemble)),
-        known=known,
+        known=tuple(known),
     )
 
 
@@ -200,16 +186,14 @@ def _transition(ensemble: Ensemble, motion: Hinge, body: Ints, core: Ints) -> Tr
     """Screw between the snapshots of the least and the largest angle."""
     if not len(motion.angles):
         return None
-    ends = sorted([int(motion.frames[each(motion.angles)]) for each in (np.argmin, np.argmax)])
-    first, last = (np.asarray(ensemble.snapshot(frame)[0], np.float64) for frame in ends)
-    made = screw(first, last, body=body, reference=core)
-    effective, closing = None, float("nan")
+    least, most = sorted(int(motion.frames[f(motion.angles)]) for f in (np.argmin, np.argmax))
+    first, last = (np.asarray(ensemble.snapshot(k)[0], np.float64) for k in (least, most))
+    made, effective = screw(first, last, body=body, reference=core), None
     if made.kind in ("hinge", "screw") and ensemble.n_dimensions == 3:
-        sites = {"body": body, "reference": core}
-        effective = effective_rotation(made, first, last, **sites)
-        closing = closure(made, first, body, core)
-    ratio = interdomain_ratio(first, last, body, core)
-    return Transition((ends[0], ends[1]), made, effective, closing, ratio)
+        effective = screws.effective_rotation(made, first, last, body=body, reference=core)
+    closing = np.nan if effective is None else screws.closure(made, first, body, core)
+    ratio = screws.interdomain_ratio(first, last, body, core)
+    return Transition((least, most), made, effective, closing, ratio)
 
 
 def _bending_sites(ensemble: Ensemble, found: Bodies, body: int, made: Transition | None) -> Ints:
@@ -222,7 +206,7 @@ def _bending_sites(ensemble: Ensemble, found: Bodies, body: int, made: Transitio
     before, after = (np.asarray(ensemble.snapshot(k)[0], np.float64)[sites] for k in made.frames)
     if before.shape[1] != 3 or not np.isfinite([before, after]).all():
         return sites[:0]
-    return sites[bending_residues(before, after, np.arange(len(sites)), found.labels[sites])]
+    return sites[screws.bending_residues(before, after, np.arange(len(sites)), found.labels[sites])]
 
 
 def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:

@@ -90,26 +90,13 @@ def relative(
     spots = np.array([interface_middle(far[frames[0]], near[frames[0]]), middle])
     centres = np.concatenate([shape.poses.centres[frames], spots])
     rotations, centres = in_space(shape.poses.rotations[frames], centres)
-    turning, shift = precision(shape, core, centres[:-2].mean(axis=0) - centres[-1])
+    noise = precision(shape, core, centres[:-2].mean(axis=0) - centres[-1])
     runs = np.ones(len(frames), np.int64)
     if not ensemble.independent:
         places = np.searchsorted(np.cumsum(ensemble.replicas), frames, side="right")
         runs = np.unique(places, return_counts=True)[1]
-    return Relative(
-        rotations=rotations,
-        centres=centres[:-2],
-        weights=counts[frames] / counts[frames].sum(),
-        frames=frames,
-        runs=runs,
-        turning=turning,
-        frame=turning_noise(core),
-        shift=shift,
-        near=centres[-2],
-        middle=centres[-1],
-        body=shape,
-        reference=core,
-        n_snapshots=ensemble.n_counting,
-    )
+    series = rotations, centres[:-2], counts[frames] / counts[frames].sum(), frames, runs
+    return Relative(*series, *noise, centres[-2], centres[-1], shape, core, ensemble.n_counting)
 
 
 def interface_middle(body: Floats, reference: Floats) -> Floats:
@@ -120,20 +107,20 @@ def interface_middle(body: Floats, reference: Floats) -> Floats:
     return np.asarray(0.5 * (here[nearest] + there[partner[nearest]]).mean(axis=0))
 
 
-def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, float]:
+def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, Floats, float]:
     """Noise of one pose of a body as seen from another, whose centre is ``away`` (3,).
 
-    Returned are the covariance (3, 3) of the rotation vector in rad², and the standard deviation of
-    the centre.
+    Returned are the covariance (3, 3) of the rotation vector in rad², the share of the other body
+    in it, and the standard deviation of the centre.
     """
-    turned, cross = turning_noise(reference), np.cross(np.eye(3), away)
+    turned, cross = _turning(reference), np.cross(np.eye(3), away)
     shift = float(np.trace(cross @ turned @ cross.T))
     for shape in (body, reference):
         shift += shape.places.shape[1] * np.nan_to_num(shape.noise) ** 2 / len(shape.places)
-    return turning_noise(body) + turned, float(np.sqrt(shift))
+    return _turning(body) + turned, turned, float(np.sqrt(shift))
 
 
-def turning_noise(shape: Shape) -> Floats:
+def _turning(shape: Shape) -> Floats:
     """Covariance (3, 3) of the rotation vector of one fit: ε² I⁻¹ in rad²."""
     found = inertia(shape.places, shape.weights)
     in_a_plane = np.diag([0.0, 0.0, 1 / found[2, 2]])

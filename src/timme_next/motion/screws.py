@@ -105,7 +105,7 @@ def screw(
     if words := poses.undetermined():
         return Screw(verdict=words)
     turn, start = poses.rotations[1] @ poses.rotations[0].T, poses.centres[0]
-    turning, shift = precision(poses.body, poses.reference, start - poses.middle)
+    turning, _, shift = precision(poses.body, poses.reference, start - poses.middle)
     noise = 2 * turning, np.sqrt(2) * shift  # of both snapshots
     return from_rotation(turn, start, poses.centres[1] - start, poses.near, noise)
 
