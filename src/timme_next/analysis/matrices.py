@@ -65,7 +65,6 @@ def analyse_matrix(source: Any, settings: Settings, unused: Sequence[str]) -> An
         kept = chosen[sigma.pairs].all(axis=1)
         pairs, common = frozen(sigma.pairs[kept]), frozen(sigma.common[kept])
         sigma = replace(sigma, pairs=pairs, sigma=frozen(sigma.sigma[kept]), common=common)
-    sites = names_of(source, tree.n_sites)
     made = Made(
         *("run", "matrix", title_of((path,)) if path else "matrix", "sites", "all pairs"),
         n_pairs=len(sigma.sigma),
@@ -76,7 +75,11 @@ def analyse_matrix(source: Any, settings: Settings, unused: Sequence[str]) -> An
         sources=sources_of((path,) if path else ()),
         version=version("pytimme"),
     )
-    system = System.without_places(sites, unit=sigma.unit)
+    labels = list(getattr(source, "columns", range(tree.n_sites)))
+    if labels == list(range(tree.n_sites)):
+        labels = list(range(1, tree.n_sites + 1))
+    system = System.without_places(Atoms.unnamed(tree.n_sites), unit=sigma.unit)
+    system = replace(system, names=np.array([str(label) for label in labels]))
     return Analysis(system, tree, made, notes, fluctuations=sigma, confidence=judged)
 
 
@@ -90,24 +93,10 @@ def is_matrix(source: Any) -> bool:
         return True
     if hasattr(source, "columns"):
         return hasattr(source, "index") and list(source.index) == list(source.columns)
-    plain = (
-        isinstance(source, list | tuple)
-        and bool(source)
-        and isinstance(source[0], int | float | list | tuple | np.ndarray)
-    )
-    if not (plain or isinstance(source, np.ndarray)):
+    first = source[0] if isinstance(source, list | tuple) and source else source
+    if not isinstance(first, int | float | list | tuple | np.ndarray):
         return False
     try:
         return np.ndim(source) <= 2
     except ValueError:  # rows of different lengths, which the reader refuses
         return False
-
-
-def names_of(matrix: Any, n_sites: int) -> Atoms:
-    """Return sites with the names of the columns of a table, numbered from 1 elsewhere."""
-    sites, labels = Atoms.unnamed(n_sites), list(getattr(matrix, "columns", ()))
-    if not labels or labels == list(range(n_sites)):
-        return sites
-    if all(isinstance(label, int | np.integer) for label in labels):
-        return replace(sites, resids=np.array(labels, np.int64))
-    return replace(sites, names=np.array([str(label) for label in labels]))

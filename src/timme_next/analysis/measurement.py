@@ -109,7 +109,7 @@ def _measure_drawn(
     seen = shown.objects
     axis = seen if shown.sequential else seen[tree.restrict(seen).order]
     per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
-    chosen = evenly(axis, max(100, int(MOST_DRAWN / per_object)))
+    chosen = evenly(axis, max(MOST_DRAWN // 10, int(MOST_DRAWN / per_object)))
     index = [chosen[np.column_stack(np.triu_indices(len(chosen), 1))], joining]
     if len(objects.ensemble.atoms.bonds) == 0 and not objects.ensemble.gaps:
         near = nearest(objects, min(_NEAREST, len(objects) - 1))
