@@ -140,12 +140,14 @@ def refuse_clashes(ensemble: Ensemble) -> None:
         return
     for number in range(ensemble.n_snapshots if ensemble.independent else 1):
         points = ensemble.frames.read(number, number + 1)[0][0][heavy]
-        near = np.unique(pairs_within(points, _CLASH / length, Boxes.of(None, 1, 3)))
+        seen = np.isfinite(points).all(axis=1)
+        reach = cKDTree(points[seen]).query(points[seen], k=2, distance_upper_bound=_CLASH / length)
+        near = np.flatnonzero(np.isfinite(np.asarray(reach[0])[:, 1]))
         if len(near) > max(_FEW, _CLASH_PART * len(heavy)):
             raise ValueError(
                 f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms lie within {_CLASH} "
                 f"Å of another in snapshot {number + 1}, such as "
-                f"{ensemble.atoms.label(int(heavy[near[0]]))}: several models may be piled into "
+                f"{ensemble.atoms.label(int(heavy[seen][near[0]]))}: several models may be piled into "
                 "one; write them apart, select one, or name the unit (unit=) if it is not Å"
             )
 

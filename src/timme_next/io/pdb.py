@@ -112,13 +112,11 @@ def read_mmcif(path: Path) -> StructureFile:
     names = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
     sizes = [cif.as_string(str(block.find_value(f"_cell.{name}"))) for name in names]
     group = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
-    columns = [texts[name].tolist() for name in ("chains", "resids", "icodes", "names")]
-    cell, keys = (
-        _cell([size.partition("(")[0] for size in sizes], group),
-        zip(*columns, strict=True),
-    )
+    cell = _cell([size.partition("(")[0] for size in sizes], group)
     links = list(_read_links(block))
-    return StructureFile(path, _read_models(path, texts, [cell], [*keys], links), note)
+    columns = [texts[name].tolist() for name in ("chains", "resids", "icodes", "names")]
+    keys = list(zip(*columns, strict=True)) if links else []
+    return StructureFile(path, _read_models(path, texts, [cell], keys, links), note)
 
 
 def _read_models(

@@ -219,8 +219,8 @@ def _refuse_repeated(
         free = atoms.elements[place] in HYDROGENS or keys[place][:3] not in residues
         if keys[place] in seen and not (by_place and free):
             raise ValueError(
-                f"{model.label}: atom {atoms.label(place)} is there twice: every atom needs its "
-                "own chain, residue number, insertion code and name"
+                f"{model.label}: atom {atoms.label(place)} is there twice, without letters of "
+                "alternative locations: remove or rename one of the two"
             )
         seen.add(keys[place])
 

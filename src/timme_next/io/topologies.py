@@ -62,9 +62,10 @@ def read_topology(path: Path) -> Topology:
             group = MDAnalysis.Universe(topology, to_guess=()).atoms
             atoms = atoms_of_group(group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
+        fault = one_line(error).partition(", nor a ")[0].replace(str(path), "it")[:120]
         raise ValueError(
-            f"{path}: not a topology that can be read ({one_line(error)[:120]}): give a PDB, "
-            "mmCIF, GRO, PSF, TPR, PRMTOP, LAMMPS data or similar file"
+            f"{path}: not a topology that can be read ({fault}): give a PDB, mmCIF, GRO, PSF, TPR, "
+            "PRMTOP, LAMMPS data or similar file, and its trajectories after it"
         ) from None
     if kind(path) not in LAMMPS_DATA:
         return Topology(atoms)
@@ -102,6 +103,19 @@ def _texts(group: Any, name: str) -> Strings:
     if values is None or len(values) != len(group):
         return np.full(len(group), "")
     return np.strings.strip(np.array([str(value) for value in values], np.str_))
+
+
+def refuse_without_coordinates(path: Path) -> None:
+    """Refuse a file of which MDAnalysis reads no coordinates."""
+    from MDAnalysis.coordinates.core import get_reader_for
+
+    try:
+        get_reader_for(str(path))
+    except ValueError:
+        raise ValueError(
+            f"{path}: no coordinates are read from {kind(path) or 'such'} files: name a trajectory "
+            "after it if it is a topology"
+        ) from None
 
 
 def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
@@ -164,11 +178,7 @@ def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
     del changed  # another file under the same name is opened anew
-    try:
-        reader = get_reader_for(path)
-    except ValueError:  # with a list of all that there are
-        raise ValueError("MDAnalysis knows no coordinates of this kind") from None
-    return reader(path, n_atoms=n_atoms, **_options(Path(path)))
+    return get_reader_for(path)(path, n_atoms=n_atoms, **_options(Path(path)))
 
 
 def _options(path: Path) -> dict[str, str]:

@@ -125,6 +125,8 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     before, again = stamp(path), "copy or write the file again"
     if kind(path) in _BINARY and path.suffix.lower() in {".gz", ".bz2"}:
         raise ValueError(f"{path}: it is compressed: unpack it first")
+    if kind(path) not in FORMATS:
+        topologies.refuse_without_coordinates(path)
     try:
         found = _format(path, n_atoms).find(path)
     except ImportError:
