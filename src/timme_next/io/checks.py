@@ -144,11 +144,11 @@ def refuse_clashes(ensemble: Ensemble) -> None:
         reach = cKDTree(points[seen]).query(points[seen], k=2, distance_upper_bound=_CLASH / length)
         near = np.flatnonzero(np.isfinite(np.asarray(reach[0])[:, 1]))
         if len(near) > max(_FEW, _CLASH_PART * len(heavy)):
+            atom = ensemble.atoms.label(int(heavy[seen][near[0]]))
             raise ValueError(
                 f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms lie within {_CLASH} "
-                f"Å of another in snapshot {number + 1}, such as "
-                f"{ensemble.atoms.label(int(heavy[seen][near[0]]))}: several models may be piled into "
-                "one; write them apart, select one, or name the unit (unit=) if it is not Å"
+                f"Å of another in snapshot {number + 1}, such as {atom}: several models may be "
+                "piled into one; write them apart, select one, or name the unit (unit=) if not Å"
             )
 
 
