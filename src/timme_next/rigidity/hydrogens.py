@@ -35,7 +35,8 @@ _DOUBLE = (2, 6)  # the second is aromatic
 _STEPS = 36  # of a full turn
 _TOUCHING = {"H": 1.8, "C": 2.1}  # Å from a hydrogen that turns
 _OTHERS_TOUCHING = 1.4  # Å
-_AROUND = 7.0  # Å, within which are all acceptors and all atoms that it may touch, however turned
+# Å, within which are all atoms that a hydrogen may touch, and all acceptors, before it turns.
+_NEAR, _AROUND = 5.0, 7.0
 _PENALTY = 10.0  # kcal/mol of two atoms that touch, more than a bond gives
 _LEAST = 1e-9  # kcal/mol for each step, so that of equal turns the smallest is chosen
 _TOGETHER = 3  # rotors that are turned at once: 36³ states
@@ -278,20 +279,22 @@ def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
     """Return the energy of each rotor in each state (states, rotors), other rotors left aside."""
     hydrogens, elements = rotors.hydrogens, chemistry.atoms.elements
     still = np.setdiff1d(np.arange(len(elements)), hydrogens)
-    near = chemistry.structure.cross_pairs(hydrogens, still, _AROUND)
-    giver = np.searchsorted(hydrogens, near[:, 0])
+    near = chemistry.structure.cross_pairs(hydrogens, still, _NEAR)
+    near = near[chemistry.far_apart(*near.T)]
+    limits = [_TOUCHING.get(element, _OTHERS_TOUCHING) for element in elements[near[:, 1]]]
+    acceptors = np.flatnonzero(chemistry.acceptors)
+    bonds = chemistry.structure.cross_pairs(hydrogens, acceptors, _AROUND)
+    giver, toucher = (np.searchsorted(hydrogens, pairs[:, 0]) for pairs in (bonds, near))
     donors = rotors.donors[rotors.owners[giver]]
-    bonds = chemistry.acceptors[near[:, 1]] & chemistry.far_apart(donors, near[:, 1])
-    givers, donors, taken = giver[bonds], donors[bonds], near[bonds]
-    limits = np.array([_TOUCHING.get(each, _OTHERS_TOUCHING) for each in elements[near[:, 1]]])
-    limits[~chemistry.far_apart(*near.T)] = 0.0
+    far = chemistry.far_apart(donors, bonds[:, 1])
+    giver, donors, bonds = giver[far], donors[far], bonds[far]
     energies = np.empty((_STEPS, len(rotors.donors)))
     for state in range(_STEPS):
         turned = rotors.turned(chemistry.structure, np.full(len(rotors.donors), state))
         lowest = np.zeros(len(hydrogens))
-        found = bond_energies(turned, chemistry, donors, *taken.T).energies
-        np.minimum.at(lowest, givers, found)
-        touching = giver[turned.distances(*near.T) < limits]
+        found = bond_energies(turned, chemistry, donors, *bonds.T).energies
+        np.minimum.at(lowest, giver, found)
+        touching = toucher[turned.distances(*near.T) < limits]
         lowest += _PENALTY * np.bincount(touching, minlength=len(hydrogens))
         lowest += _LEAST * min(state, _STEPS - state)
         energies[state] = np.bincount(rotors.owners, lowest, len(rotors.donors))
@@ -302,7 +305,7 @@ def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
 def _rotor_clashes(structure: Structure, rotors: _Rotors) -> _Clashes:
     """Return what it costs that two rotors touch, for those that can."""
     found = _Clashes()
-    for pair in structure.pairs(rotors.donors, _AROUND):
+    for pair in structure.pairs(rotors.donors, _NEAR):
         one, other = np.searchsorted(rotors.donors, pair).tolist()
         start = rotors.arms[:, rotors.owners == one]
         end = structure.vectors(*pair[:, None]) + rotors.arms[:, rotors.owners == other]
