@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 from pathlib import Path
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -25,20 +26,21 @@ def shown(size: float) -> str:
 
 
 def available() -> int | None:
-    """Return the bytes that the machine or its control group leave, None where that is unknown."""
+    """Return the bytes that the machine and limits of this process leave, None where unknown."""
     machine = re.search(r"MemAvailable:\s*(\d+) kB", _read("/proc/meminfo"))
     left = [int(machine[1]) * 1024] if machine else []
     for name in ("memory.max", "memory/memory.limit_in_bytes"):  # control groups, version 2 and 1
         limit = _read(f"/sys/fs/cgroup/{name}").strip()
         # What a group counts as used includes cached files; this process is what matters.
         left += [int(limit) - usage()] if limit.isdigit() else []
+    allowed, pages = resource.getrlimit(resource.RLIMIT_AS)[0], _read("/proc/self/statm").split()
+    if allowed != resource.RLIM_INFINITY and pages:
+        left.append(allowed - int(pages[0]) * resource.getpagesize())
     return min(left, default=None)
 
 
 def usage() -> int:
     """Return the bytes that this process holds; its largest use so far where only that is known."""
-    import resource
-
     pages = _read("/proc/self/statm").split()
     if pages:
         return int(pages[1]) * resource.getpagesize()

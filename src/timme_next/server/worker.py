@@ -79,6 +79,7 @@ def main(folder: Path, allowed: int) -> None:
         outcome = Outcome(recipe=job.recipe, error=f"{reason}: {remedy}")
     except Exception as error:  # noqa: BLE001, the user sees every error in one line
         text = one_line(error).replace(f"{inputs}{os.sep}", "").replace(str(folder), "")
+        text = text.replace("(memory=)", "(timme serve --limit memory=)")
         outcome = Outcome(recipe=job.recipe, error=text)
     write_atomically(folder / jobs.OUTCOME, outcome.model_dump_json())
 
