@@ -34,8 +34,7 @@ def available() -> int | None:
         # What a group counts as used includes cached files; this process is what matters.
         left += [int(limit) - usage()] if limit.isdigit() else []
     allowed, pages = resource.getrlimit(resource.RLIMIT_AS)[0], _read("/proc/self/statm").split()
-    if allowed != resource.RLIM_INFINITY and pages:
-        left.append(allowed - int(pages[0]) * resource.getpagesize())
+    left += [allowed - int(pages[0]) * resource.getpagesize()] if pages and allowed >= 0 else []
     return min(left, default=None)
 
 
