@@ -85,15 +85,19 @@ def _dcd_box(cell: Floats) -> Floats:
 def index_netcdf(path: Path) -> Trajectory:
     """Find the frames of a NetCDF file of Amber, whose units are Å and ps."""
     with open_netcdf(path) as file:
-        own = file.variables.get("coordinates")
-        if b"AMBER" not in getattr(file, "Conventions", b"") or own is None or not own.shape[0]:
-            raise ValueError("it has no coordinates as Amber writes them")
-        n_frames, n_atoms, _ = own.shape
-        ends = [np.lib.array_utils.byte_bounds(each.data)[1] for each in file.variables.values()]
-        if path.stat().st_size - (max(ends) - file._mm_buf.ctypes.data) >= own.data.strides[0]:  # noqa: SLF001
-            raise ValueError("it holds more frames than its header announces")
-        time = file.variables.get("time")
-        times = np.full(n_frames, np.nan) if time is None else np.array(time[:], np.float64)
+        return _index_netcdf(file, path.stat().st_size)
+
+
+def _index_netcdf(file: Any, size: int) -> Trajectory:
+    """Return the index; nothing refers to the file when it is closed."""
+    own, time = file.variables.get("coordinates"), file.variables.get("time")
+    if b"AMBER" not in getattr(file, "Conventions", b"") or own is None or not own.shape[0]:
+        raise ValueError("it has no coordinates as Amber writes them")
+    ends = [np.lib.array_utils.byte_bounds(each.data)[1] for each in file.variables.values()]
+    if size - (max(ends) - file._mm_buf.ctypes.data) >= own.data.strides[0]:  # noqa: SLF001
+        raise ValueError("it holds more frames than its header announces")
+    n_frames, n_atoms, _ = own.shape
+    times = np.full(n_frames, np.nan) if time is None else np.array(time[:], np.float64)
     return Trajectory(n_frames, n_atoms, times)
 
 
