@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial import cKDTree
 
 from timme_next._arrays import Coordinates, Floats, Ints
 from timme_next._kernels import contacts as kernel
@@ -182,7 +183,7 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
     for frames in _cut(n_frames, length):
         xyz = _by_point(coordinates[frames])
         middles, halves = _extents(xyz, axes, frames)
-        order = kernel.order_near(middles, radius)
+        order = cKDTree(middles, kernel.GROUP, balanced_tree=False).indices.astype(np.int64)
         tree = *kernel.box_tree(middles[order], halves[order]), periods, boxes.kind != TILTED
         around = _by_point(boxes.matrices[frames]), _by_point(boxes.inverses[frames])
         yield tree, xyz[order], order, boxes.kind, around, boxes.molecules, radius

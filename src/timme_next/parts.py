@@ -143,20 +143,21 @@ def _sum_piece(
     objects, ensemble, threads = chosen.objects, chosen.ensemble, run.engine.threads_here
     pairs, gaps = chosen.site_pairs, ensemble.gaps
 
-    def reduce(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Singles, Singles]:
-        weight = found.weight if gaps else np.empty(0)
-        return found.mean, found.m2.astype(np.float32), weight.astype(np.float32)
+    def reduce(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Singles, Floats]:
+        return found.mean, found.m2.astype(np.float32), found.weight[: None if gaps else 0]
 
     found = moments(ensemble, pairs, parts, reduce=reduce, metric=metric, run=run)
     means, squares, weights = map(np.stack, zip(*found, strict=True))
     del found
     counted = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
     totals = np.array([counted[part.start : part.stop].sum() for part in parts])
-    if not ensemble.gaps:
-        weights = totals.astype(np.float32)[:, None]
-    first, second = (np.empty((len(pairs), len(parts)), np.float32) for _ in range(2))
-    seen = np.empty((len(pairs), len(parts) * ensemble.gaps), np.float32)
-    kernel.centre(0, len(pairs), means, squares, weights, first, second, seen)
+    weights = weights if gaps else totals[:, None]
+    centre = sum(map(np.multiply, weights, means)) / np.maximum(sum(weights), _TINY)
+    second, first = (np.empty((len(pairs), len(parts)), np.float32) for _ in range(2))
+    for k, shift in enumerate(means - centre):
+        first[:, k] = weights[k] * shift
+        second[:, k] = squares[k] + weights[k] * shift**2
+    seen = np.ascontiguousarray(weights.T if gaps else np.empty((len(pairs), 0)), np.float32)
     chosen.clear_rigid(first)
     chosen.clear_rigid(second)
     made = PartSums(len(objects), frozen(chosen.index), totals, second, first, seen)

@@ -11,8 +11,9 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from timme_next._arrays import Floats, Ints, frozen
+from timme_next._arrays import Floats, Ints
 from timme_next._kernels import bodies as kernel
 from timme_next.engine.workers import Threads
 from timme_next.ensemble.ensemble import Ensemble
@@ -31,16 +32,25 @@ class SitePairs:
     index: Ints  # (pairs, 2), of objects
     ensemble: Ensemble  # whose sites are paired: that of the objects, or of their centres
     site_pairs: Ints  # (site pairs, 2), lower first
-    rows: tuple[Ints, Ints, Ints, Ints] | None  # as the kernel needs them; None for points
+    rows: tuple[Ints, Ints, Ints] | None  # begins, partners, site pairs of sites; None for points
 
     @classmethod
     def of(cls, objects: Objects, index: Ints) -> SitePairs:
         """Find the pairs of sites that pairs of objects (pairs, 2) consist of."""
         if objects.are_points:
             return cls(objects, index, objects.centres(), index, None)
-        n_sites = objects.ensemble.n_sites
-        rows = kernel.cross_pairs(frozen(index), objects.offsets, objects.members, n_sites)
-        return cls(objects, index, objects.ensemble, rows[0], rows)
+        # Members of partners of objects that hold a site: a product of sparse matrices.
+        membership, (first, second) = objects.membership(), index.T
+        ones = np.ones(len(index), np.bool_)
+        partners = sparse.coo_array((ones, (first, second)), shape=(len(objects),) * 2).tocsr()
+        cross = membership.T @ (partners @ membership)
+        upper = sparse.triu(cross + cross.T, 1, format="csr")
+        upper.sum_duplicates()  # sorts
+        site_pairs = np.column_stack(upper.nonzero()).astype(np.int64)
+        upper.data = np.arange(1, len(site_pairs) + 1)
+        both = upper + upper.T
+        rows = (both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data - 1)
+        return cls(objects, index, objects.ensemble, site_pairs, rows)
 
     def variance(self, squares: Floats, *, threads: int = 1) -> Floats:
         """Return σ² of pairs of objects; ``squares`` of site pairs are changed in place.
@@ -71,13 +81,14 @@ class SitePairs:
             return values
         objects, columns = self.objects, values if values.ndim == 2 else values[:, None]
         reduced = np.empty((len(self.index), columns.shape[1]), columns.dtype)
-        seconds = np.ascontiguousarray(self.index[:, 1])
-        begins, places = kernel.group(np.ascontiguousarray(self.index[:, 0]), len(objects))
+        first, second = np.ascontiguousarray(self.index.T)
+        places = np.argsort(first, kind="stable")
+        begins = np.searchsorted(first[places], np.arange(len(objects) + 1))
 
         def fill(_: None, first: int) -> None:
             kernel.reduce(
                 (first, min(first + _FIRSTS, len(objects))),
-                (seconds, begins, places),
+                (second, begins, places),
                 (objects.offsets, objects.members),
                 self.rows,
                 columns,

@@ -27,11 +27,6 @@ AXES = 3  # along which boxes are told apart
 _ROOM = 64  # contacts of a point for which there is room at first
 _ROUNDING = 1e-13  # of the largest coordinate, by which extents are widened
 _NUMBER = np.uint64  # an index that is never counted from the end, so that loops become vectors
-_CELLS = 2**20  # along an axis, whose numbers are spread so that two bits are free between any two
-_SPREAD = (
-    *((32, 0x1F00000000FFFF), (16, 0x1F0000FF0000FF), (8, 0x100F00F00F00F00F)),
-    *((4, 0x10C30C30C30C30C3), (2, 0x1249249249249249)),
-)
 
 
 def axes_of(inverses, kind):
@@ -46,19 +41,6 @@ def axes_of(inverses, kind):
     apart = np.zeros(inverses.shape[1:]) if kind == TILTED else np.eye(inverses.shape[1])
     matrices = np.where(closed, inverses * heights, apart)[:, :, :AXES]
     return matrices, np.where(closed, heights, np.inf)[:AXES]
-
-
-def order_near(centres, radius):
-    """Return an order of points in which neighbours are near: Morton's curve through cells."""
-    places = centres - centres.min(axis=0)
-    width = max(0.5 * radius, float(places.max()) / (_CELLS - 1))
-    code = np.zeros(len(centres), np.int64)
-    for axis in range(AXES):
-        cells = (places[:, axis] / width).astype(np.int64)
-        for shift, mask in _SPREAD:
-            cells = (cells | cells << shift) & mask
-        code |= cells << axis
-    return np.argsort(code)
 
 
 @compiled
@@ -240,7 +222,8 @@ def contacts_of(leaves, tree, xyz, order, box_kind, boxes, molecules, radius):
                 else:
                     count = _count(xyz, i, j, kind, boxes, most, scratch)
                 if total == len(found):
-                    found = np.concatenate((found, np.empty_like(found)))
+                    full, found = found, np.empty((2 * total, 3), np.int32)
+                    found[:total] = full
                 found[total, 0], found[total, 1], found[total, 2] = min(p, q), max(p, q), count
                 total += count > 0
     return found[:total].copy()

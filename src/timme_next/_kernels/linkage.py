@@ -39,23 +39,16 @@ def join(edges, leaders, joining):
 
 
 @compiled
-def edges_up_to(heights, limit, chosen):
-    """List the edges no higher than a limit; ``chosen`` has room for all and one more."""
+def edges_between(edges, heights, low, high, leaders, chosen):
+    """List the edges above a height, up to another, whose ends are in different clusters.
+
+    ``chosen`` has room for all edges and one more. Returns their number.
+    """
     count = 0
     for edge in range(len(heights)):
         chosen[count] = edge  # without a branch, which would often be predicted wrongly
-        count += heights[edge] <= limit
-    return count
-
-
-@compiled
-def edges_across(edges, heights, limit, leaders, chosen):
-    """List the edges above a limit between different clusters; ``chosen`` as for edges_up_to."""
-    count = 0
-    for edge in range(len(heights)):
-        chosen[count] = edge
         apart = leaders[edges[edge, 0]] != leaders[edges[edge, 1]]
-        count += apart and heights[edge] > limit
+        count += apart & (heights[edge] > low) & (heights[edge] <= high)
     return count
 
 

@@ -30,7 +30,7 @@ from timme_next._kernels import compiled
 from timme_next._kernels.boxes import OPEN, STRAIGHT, TILTED, shortest_squares
 
 _SUMS = {"reassoc", "contract", "nsz"}  # sums may be reordered for vectors; NaN keeps its meaning
-_RUN, _SHORT_RUN = 256, 16  # pairs whose sums stay in the cache
+_RUN = 256  # pairs whose sums stay in the cache
 _FARTHEST, _MOST_SHIFTED, _LEAST = 64.0, 16.0, 1e-30  # see the argument above
 _SINGLE = 4  # bytes
 _FOLLOWED = 3  # a kind of image that is no kind of box
@@ -190,17 +190,6 @@ def _moments_of_seen(r, weights, start, stop):
 
 
 @compiled
-def _fill_open_distances(xyz, a, b, r):
-    """Fill in distances of two sites in open space of three dimensions, by frame."""
-    width = xyz.shape[2]
-    x = xyz.reshape(-1)
-    y, z = x[width:], x[2 * width :]
-    a, b = _place(3 * width * a), _place(3 * width * b)
-    for frame in range(_place(len(r))):
-        r[frame] = _distance(x, y, z, a, b, frame, np.float64)
-
-
-@compiled
 def _fill_distances(xyz, boxes, kind, a, b, steps, vectors, scratch, r, near):
     """Fill in distances of two sites by frame, and how near they come to half the box: 1 is there.
 
@@ -241,7 +230,7 @@ def _fill_distances(xyz, boxes, kind, a, b, steps, vectors, scratch, r, near):
 def fill_parts(
     xyz, weights, complete, boxes, pairs, parts, distances, count, weight, mean, m2, reach
 ):
-    """Fill in moments (parts, pairs) over parts of the frames, in any box, with gaps and weights.
+    """Fill in moments (pairs, parts) over parts of the frames, in any box, with gaps and weights.
 
     ``parts`` are first frames and ends; ``complete`` says that all frames are seen and of weight 1.
     ``distances`` (pairs, frames) are given or, if there are none, measured in ``boxes``:
@@ -253,36 +242,26 @@ def fill_parts(
     n_frames, n_dimensions, n_parts = len(weights), xyz.shape[1], len(parts)
     vectors, scratch = np.empty((n_dimensions, n_frames)), np.empty((n_dimensions + 2, n_frames))
     r, near, no_steps = np.empty(n_frames), np.zeros(n_frames), np.empty(n_dimensions)
-    counts, found = np.empty((n_parts, _SHORT_RUN), np.int64), np.empty((4, n_parts, _SHORT_RUN))
-    for begin in range(0, len(pairs), _SHORT_RUN):
-        stop = min(begin + _SHORT_RUN, len(pairs))
-        for p in range(begin, stop):
-            a, b, k = pairs[p, 0], pairs[p, 1], p - begin
-            kind, to_image = box_kind, no_steps
-            if len(molecules) > 0 and molecules[a] == molecules[b]:
-                kind = OPEN
-            elif kind != OPEN and len(steps) > 0:
-                kind, to_image = _FOLLOWED, steps[p]
-            if len(distances) > 0:
-                r = distances[p]
-            elif kind == OPEN and n_dimensions == 3:
-                _fill_open_distances(xyz, a, b, r)
+    for p in range(len(pairs)):
+        a, b = pairs[p, 0], pairs[p, 1]
+        kind, to_image = box_kind, no_steps
+        if len(molecules) > 0 and molecules[a] == molecules[b]:
+            kind = OPEN
+        elif kind != OPEN and len(steps) > 0:
+            kind, to_image = _FOLLOWED, steps[p]
+        if len(distances) > 0:
+            r = distances[p]
+        else:
+            _fill_distances(xyz, box, kind, a, b, to_image, vectors, scratch, r, near)
+        for q in range(n_parts):
+            start, end, nearest = parts[q, 0], parts[q, 1], 0.0
+            if complete:
+                sums = _moments_of_all(r, start, end)
             else:
-                _fill_distances(xyz, box, kind, a, b, to_image, vectors, scratch, r, near)
-            for q in range(n_parts):
-                start, end, nearest = parts[q, 0], parts[q, 1], 0.0
-                if complete:
-                    sums = _moments_of_all(r, start, end)
-                else:
-                    sums = _moments_of_seen(r, weights, start, end)
-                if kind in (STRAIGHT, TILTED):
-                    for frame in range(start, end):
-                        if near[frame] > nearest:  # never for NaN
-                            nearest = near[frame]
-                counts[q, k], found[0, q, k], found[1, q, k], found[2, q, k] = sums
-                found[3, q, k] = nearest
-        for q in range(n_parts):  # rows of pairs, so that whole lines of the cache are written
-            for p in range(begin, stop):
-                k = p - begin
-                count[q, p], weight[q, p], mean[q, p] = counts[q, k], found[0, q, k], found[1, q, k]
-                m2[q, p], reach[q, p] = found[2, q, k], found[3, q, k]
+                sums = _moments_of_seen(r, weights, start, end)
+            if kind in (STRAIGHT, TILTED):
+                for frame in range(start, end):
+                    if near[frame] > nearest:  # never for NaN
+                        nearest = near[frame]
+            count[p, q], weight[p, q], mean[p, q], m2[p, q] = sums
+            reach[p, q] = nearest

@@ -104,13 +104,14 @@ class LaidOut:
         steps = np.empty((0, self._xyz.shape[1]))  # to images that are seen in all frames
         if self._boxes.kind != box_kernel.OPEN and len(self._boxes.origin):
             steps = self._boxes.steps_between(pairs[:, 1], pairs[:, 0])
-        shape = len(bounds), len(pairs)
+        shape = len(pairs), len(bounds)
         found = (np.empty(shape, np.int64), *(np.empty(shape) for _ in range(4)))
         kernel.fill_parts(
             *(self._xyz, self._weights, self._complete, (*self._box_arrays, steps), pairs),
             *(np.array(bounds), self._other_distances(pairs), *found),
         )
-        yield from (Moments(*arrays) for arrays in zip(*found, strict=True))
+        columns: Any = zip(*(array.T for array in found), strict=True)
+        yield from (Moments(*arrays) for arrays in columns)
 
     def _other_distances(self, pairs: Ints) -> Floats:
         """Distances (pairs, frames) by another metric; none for the Euclidean one."""

@@ -6,6 +6,7 @@ beyond their memory. Single flipped bits mostly pass, here as there: the format 
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -21,6 +22,7 @@ from timme_next.io.files import FrameHead, Trajectory, index_frames, take
 
 _XTC, _LARGE_XTC, _TRR = 1995, 2023, 1993  # numbers with which frames begin
 _FEW = 9  # atoms at most, which are not compressed
+_PLAIN = 0xFFFFFF  # a range of coordinates beyond which each axis has bits of its own
 _NM = 10.0  # Å
 _SPARE = 8  # bytes after the last bit, of writers that fill up
 
@@ -117,8 +119,12 @@ def _unpack(head: _Head, data: bytes) -> Coordinates:
     words = np.frombuffer(data + bytes(16 + -len(data) % 8), ">u8").astype(np.uint64)
     positions = np.empty((head.n_atoms, 3), np.float32)
     scales = np.array([1 / precision, _NM], np.float32)
+    sizes = most - least + 1
+    each = [min(size.bit_length(), 32) for size in sizes.tolist()]
+    together = 0 if max(sizes) > _PLAIN else math.prod(sizes.tolist()).bit_length()
     bits, lowest, highest = unpack_frame(
-        words, 8 * len(data), least, most - least + 1, small, scales, positions
+        *(words, 8 * len(data), least, sizes, np.array([together, *each]), small),
+        *(scales, positions),
     )
     spare = len(data) - -(-bits // 8)
     if bits < 0 or not 0 <= spare <= _SPARE or (lowest != least).any() or (highest != most).any():
