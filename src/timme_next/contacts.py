@@ -28,7 +28,7 @@ Search = tuple[Ensemble, float, int | None]
 """Points, radius, and the number of contacts beyond which the search is refused."""
 
 _SAMPLE = 400  # points by which it is judged how far all of them move
-_EACH_WINDOW, _EACH_FRAME = 30.0, 0.3  # times to look for a pair, and to follow it through a frame
+_MOST_MOVED = 0.5  # of the radius, by which points move to each side within a window, on average
 _SPAN, _SPAN_BYTES = 32, 500_000_000  # snapshots that are searched at a time, at most
 _TILES = 32  # parts of a window that are searched at a time
 
@@ -190,16 +190,14 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
 
 
 def _window_length(xyz: Floats, axes: tuple[Floats, Floats, Floats], radius: float) -> int:
-    """How many snapshots take least time to search at once, by how far some points move."""
-    n_frames: int = xyz.shape[2]
-
-    def cost(length: int) -> float:
-        halves = [_extents(xyz[..., part], axes, part)[1] for part in _cut(n_frames, length)]
-        width = 2 * float(np.mean(np.maximum(halves, 0.0)))
-        return (1 + width / radius) ** kernel.AXES * (_EACH_WINDOW / length + _EACH_FRAME)
-
-    lengths: list[int] = [max(1, n_frames // 4**power) for power in range(n_frames.bit_length())]
-    return min(lengths, key=cost)
+    """How many snapshots are searched at once, so that few points move far in them."""
+    length: int = xyz.shape[2]
+    while length > 1:
+        halves = [_extents(xyz[..., part], axes, part)[1] for part in _cut(xyz.shape[2], length)]
+        if np.mean(np.maximum(halves, 0.0)) < _MOST_MOVED * radius:
+            break
+        length //= 4
+    return max(1, length)
 
 
 def _cut(n_frames: int, length: int) -> list[slice]:

@@ -226,21 +226,17 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
     size = chunk_for(objects) if chunk is None else chunk
     run = Run.of(workers, client, progress, checkpoint)
     unit = unit_of_distances(metric, objects.ensemble.unit)
-    pieces, done = [Fluctuations(len(objects), *_NOTHING, unit)], 0
+    found, done = Fluctuations(len(objects), *_NOTHING, unit), 0
     key = partial(fingerprint, objects, pairs, overlap, metric, size)
     with run.loop("pieces", key, len(chosen)) as loop:
-        if loop.kept:
-            kept: Any = loop.kept
-            pieces[0] = replace(
-                pieces[0], **kept | {"n_near_half_box": int(kept["n_near_half_box"])}
-            )
+        kept: Any = {name: each if each.ndim else int(each) for name, each in loop.kept.items()}
+        found = replace(found, **kept)
         for index in chosen.chunks(size):
             before, done = done, done + len(index)
             if done > loop.done:
                 piece = _within(run, before, len(index), len(chosen))
-                pieces.append(measure_listed(objects, index, overlap, metric, piece))
-                loop.advance(done, lambda: _state(_join(pieces)))
-    found = _join(pieces)
+                found = _join(found, measure_listed(objects, index, overlap, metric, piece))
+                loop.advance(done, partial(_state, found))
     if len(pairs) > 0 and len(found.sigma) == 0:
         refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(found.n_near_half_box, len(found.sigma))
@@ -302,15 +298,14 @@ def measure_listed(
     return Fluctuations(len(objects), *arrays, unit, n_near)
 
 
-def _join(pieces: list[Fluctuations]) -> Fluctuations:
-    """Return what was found of all pieces, which then stands in their place."""
-    some = [piece for piece in pieces if len(piece.sigma) > 0] or pieces[:1]
-    found: dict[str, Any] = {"n_near_half_box": sum(piece.n_near_half_box for piece in some)}
-    if len(some) > 1:
-        for name in _ARRAYS:
-            found[name] = frozen(np.concatenate([getattr(piece, name) for piece in some]))
-    pieces[:] = [replace(some[0], **found)]
-    return pieces[0]
+def _join(found: Fluctuations, more: Fluctuations) -> Fluctuations:
+    """Return what was found of both."""
+    if len(found.sigma) == 0:
+        return more
+    both: dict[str, Any] = {"n_near_half_box": found.n_near_half_box + more.n_near_half_box}
+    for name in _ARRAYS:
+        both[name] = frozen(np.concatenate([getattr(one, name) for one in (found, more)]))
+    return replace(found, **both)
 
 
 def _state(found: Fluctuations) -> dict[str, npt.NDArray[Any]]:

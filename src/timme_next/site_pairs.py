@@ -85,16 +85,11 @@ class SitePairs:
         places = np.argsort(first, kind="stable")
         begins = np.searchsorted(first[places], np.arange(len(objects) + 1))
 
+        pairs, held = (second, begins, places), (objects.offsets, objects.members)
+
         def fill(_: None, first: int) -> None:
-            kernel.reduce(
-                (first, min(first + _FIRSTS, len(objects))),
-                (second, begins, places),
-                (objects.offsets, objects.members),
-                self.rows,
-                columns,
-                largest,
-                reduced,
-            )
+            firsts = first, min(first + _FIRSTS, len(objects))
+            kernel.reduce(firsts, pairs, held, self.rows, columns, largest, reduced)
 
         for _ in Threads(threads).map(fill, None, range(0, len(objects), _FIRSTS)):
             pass
