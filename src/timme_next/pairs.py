@@ -105,13 +105,11 @@ class Pairs(Described):
         end, n_objects = 0, self.n_objects
         for corner in range(first, stop, _SQUARE):
             for other in range(corner, n_objects, _SQUARE):
-                one, another = _ONE, _OTHER
+                one, another = corner + _ONE, other + _OTHER
                 if other == corner or other + _SQUARE > n_objects:
-                    there = (one + corner < another + other) & (another + other < n_objects)
+                    there = (one < another) & (another < n_objects)
                     one, another = one[there], another[there]
-                square = listed[end : end + len(one)]
-                np.add(one, corner, out=square[:, 0])
-                np.add(another, other, out=square[:, 1])
+                listed[end : end + len(one)].T[:] = one, another
                 end += len(one)
 
 
