@@ -39,17 +39,14 @@ def join(edges, leaders, joining):
 
 
 @compiled
-def edges_between(edges, heights, low, high, leaders, chosen):
-    """List the edges above a height, up to another, whose ends are in different clusters.
-
-    ``chosen`` has room for all edges and one more. Returns their number.
-    """
-    count = 0
+def edges_between(edges, heights, low, high, leaders):
+    """List the edges above a height, up to another, whose ends are in different clusters."""
+    chosen, count = np.empty(len(heights) + 1, np.int64), 0
     for edge in range(len(heights)):
         chosen[count] = edge  # without a branch, which would often be predicted wrongly
         apart = leaders[edges[edge, 0]] != leaders[edges[edge, 1]]
         count += apart & (heights[edge] > low) & (heights[edge] <= high)
-    return count
+    return chosen[:count]
 
 
 @compiled

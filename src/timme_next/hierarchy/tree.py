@@ -338,20 +338,15 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
     leaders, few, limit = np.arange(n_sites), _FEW * n_sites, -np.inf
     kept = [(np.empty((0, 2), np.int64), np.empty(0))]
     n_missing, highest = n_sites - 1, np.finfo(np.float64).max
-
-    def between(low: float, high: float) -> Ints:
-        chosen = np.empty(len(heights) + 1, np.int64)
-        return chosen[: linkage.edges_between(edges, heights, low, high, leaders, chosen)]
-
     while n_missing > 0 and limit < highest:
         below, limit = limit, _height_of_lowest(heights, few) if len(heights) > 2 * few else highest
-        low = between(below, limit)
+        low = linkage.edges_between(edges, heights, below, limit, leaders)
         low = low[np.argsort(heights[low], kind="stable")]
         joining = np.empty(n_missing, np.int64)
         joined = low[joining[: linkage.join(edges[low], leaders, joining)]]
         kept.append((edges[joined], heights[joined]))
         n_missing -= len(joined)
-        rest = between(limit, highest)
+        rest = linkage.edges_between(edges, heights, limit, highest, leaders)
         edges, heights, few = frozen(edges[rest]), frozen(heights[rest]), 2 * few
     all_edges, all_heights = zip(*kept, strict=True)
     return np.concatenate(all_edges), np.concatenate(all_heights)
