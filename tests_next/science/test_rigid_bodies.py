@@ -302,5 +302,5 @@ def test_families_are_joined_within_first() -> None:
     tracks = planted.ensemble.coordinates().astype(np.float64).swapaxes(0, 1)
     pieces = follow(tracks, number)
     family = np.arange(8) % 2
-    for merge in list(merges(pieces, within=family))[:6]:
-        assert family[number[merge.kept]] == family[number[merge.joined]]
+    for one, other, _, _ in list(merges(pieces, within=family))[:6]:
+        assert family[number[one]] == family[number[other]]

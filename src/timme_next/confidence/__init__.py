@@ -4,10 +4,5 @@ from timme_next.confidence.assessment import ClusterRecord, Confidence, assess, 
 from timme_next.confidence.sampling import Sampling, count_independent
 
 __all__ = [
-    "ClusterRecord",
-    "Confidence",
-    "Sampling",
-    "assess",
-    "count_independent",
-    "levels_of_matrix",
-]
+    "ClusterRecord", "Confidence", "Sampling", "assess", "count_independent", "levels_of_matrix",
+]  # fmt: skip

@@ -83,12 +83,6 @@ class Confidence(Described):
         found = [record for record in self.records if record.sure == "well supported"]
         return tuple(sorted(found, key=lambda record: -record.size))
 
-    def facts(self) -> dict[str, object]:
-        """Return what is worth knowing, by name."""
-        samples = f"{self.sampling.n_effective:.3g}"
-        counts = {"clusters": len(self.records), "well supported": len(self.trusted)}
-        return {"independent samples": samples, **counts}
-
 
 def assess(  # noqa: PLR0913, what was compared, and how
     objects: Objects,

@@ -100,7 +100,7 @@ def _best_cut(tracks: Floats, start: Ints) -> float:
         numbered = patches(tracks[:, 0])
     if len(tracks) < PART + LEAST or numbered.max() == 0:
         return 0.0
-    joined = [numbered, *(merge.labels for merge in merges(follow(tracks, numbered, steps=6)))]
+    joined = [numbered, *(each for *_, each in merges(follow(tracks, numbered, steps=6)))]
     halves = np.unique(joined[-2], return_inverse=True)[1]
     best = 0.0
     for least in (PART, LEAST):

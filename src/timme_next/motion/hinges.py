@@ -69,12 +69,6 @@ class Hinge(Described):
         """Root mean square of the angles about their mean, in degrees."""
         return float(np.std(self.angles)) if len(self.angles) else float("nan")
 
-    def facts(self) -> dict[str, object]:
-        """Return what is worth knowing, by name."""
-        axis = f"{np.round(self.axis, 3).tolist()} ± {self.axis_error:.2g}°"
-        found = {"kind": self.kind, "range": f"{self.range:.1f}°", "axis": axis}
-        return found | {"point": np.round(self.point, 2).tolist(), "warnings": self.verdict}
-
 
 def hinge(
     ensemble: Ensemble,
@@ -118,8 +112,8 @@ def hinge(
     poses = relative(ensemble, body, reference, weights)
     if isinstance(poses, str):
         return Hinge(verdict=poses)
-    if words := poses.undetermined():
-        return Hinge(verdict=words)
+    if why := poses.undetermined():
+        return Hinge(verdict=why)
     mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
     vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
     turns = Turns.of(vectors, poses, given)
@@ -135,31 +129,40 @@ def hinge(
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
         move=place.move,
-        verdict="; ".join(_warnings(turns, poses) + warnings_of(poses.body, poses.reference)),
     )
+    words = _warnings(turns, poses) + warnings_of(poses.body, poses.reference)
     if kind not in _TURNING:
-        return found
-    spot = place.dot if kind == "ball" else place.point
-    error, cone, point_error, apart = _errors(turns, place, poses, ball=kind == "ball", seed=seed)
-    told = _axis_warnings(turns, spot, poses, (cone, apart))
-    if given is not None:
-        share = f"{100 * turns.index:.0f} % of its turning is about the given axis"
-        error, cone, told = np.nan, np.nan, [share] if turns.index < INDEX else []
+        return replace(found, verdict="; ".join(words))
     if turns.variances[0] < 25 * turns.noise[0]:
-        told.insert(0, "it turns by little more than its noise")
-    squares = poses.weights @ turns.angles**2
-    return replace(
+        words.append("it turns by little more than its noise")
+    found, about = _with_axis(found, turns, place, poses, seed)
+    if given is not None:
+        found = replace(found, axis_error=np.nan, axis_cone=np.nan)
+        share = f"{100 * turns.index:.0f} % of its turning is about the given axis"
+        about = [share] if turns.index < INDEX else []
+    return replace(found, verdict="; ".join(words + about))
+
+
+def _with_axis(
+    found: Hinge, turns: Turns, place: Place, poses: Relative, seed: int
+) -> tuple[Hinge, list[str]]:
+    """Add the axis, its place and errors; warnings about it come second."""
+    ball = found.kind == "ball"
+    spot = place.dot if ball else place.point
+    error, cone, point_error, apart = _errors(turns, place, poses, ball=ball, seed=seed)
+    slid = poses.weights @ (place.along * turns.angles)
+    found = replace(
         found,
         axis=frozen(turns.axis),
         point=frozen(spot),
         shifts=frozen(place.along),
-        pitch=float(poses.weights @ (place.along * turns.angles) / squares),
+        pitch=float(slid / (poses.weights @ turns.angles**2)),
         axis_error=error,
         axis_cone=cone,
         point_error=point_error,
         rest=float(np.sqrt(poses.weights @ (place.across**2).sum(axis=1))),
-        verdict="; ".join([*filter(None, [found.verdict]), *told]),
     )
+    return found, _axis_warnings(turns, spot, poses, (cone, apart))
 
 
 def _errors(

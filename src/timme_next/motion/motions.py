@@ -47,11 +47,6 @@ class Motions(Described):
     fluctuation: Floats  # (sites,), rms distance from the mean position
     known: tuple[Screw, ...] = ()  # of a known transition, one for each moving body
 
-    def facts(self) -> dict[str, object]:
-        """Return what is worth knowing, by name."""
-        kinds = ", ".join(f"{each.kind} {each.range:.0f}°" for each in self.hinges)
-        return {"bodies": self.bodies.n_bodies, "motions": kinds or "none"}
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SplitMotion(Described):

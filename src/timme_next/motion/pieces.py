@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from scipy.cluster.vq import kmeans2
@@ -51,15 +50,6 @@ class Pieces:
     def n_bodies(self) -> int:
         """Number of bodies."""
         return len(self.sizes)
-
-
-class Merge(NamedTuple):
-    """Two bodies that became one."""
-
-    kept: int  # a site of the one
-    joined: int  # a site of the other
-    growth: float  # of the rest, over all snapshots
-    labels: Ints  # (sites,), bodies after it
 
 
 def follow(
@@ -156,10 +146,11 @@ def all_pairs(count: int) -> Ints:
     return np.column_stack(np.triu_indices(count, 1))
 
 
-def merges(pieces: Pieces, *, within: Ints | None = None) -> Iterator[Merge]:
+def merges(pieces: Pieces, *, within: Ints | None = None) -> Iterator[tuple[int, int, float, Ints]]:
     """Join the two bodies whose union adds least to the rest, again and again.
 
-    ``within`` (bodies,) are families, whose bodies join before they join others.
+    Yielded are a site of each, the growth of the rest over all snapshots, and the bodies (sites,)
+    after it. ``within`` (bodies,) are families, whose bodies join before they join others.
     """
     step, n_bodies = -(-pieces.centres.shape[1] // _FRAMES), pieces.n_bodies
     some = {name: getattr(pieces, name)[:, ::step].copy() for name in ("rotations", "centres")}
@@ -180,7 +171,7 @@ def merges(pieces: Pieces, *, within: Ints | None = None) -> Iterator[Merge]:
         others = np.setdiff1d(pieces.labels, [-1, first])
         pairs = np.sort(np.column_stack([np.full(len(others), first), others]), axis=1)
         growth[*pairs.T] = increases(pieces, pairs, steps=8)
-        yield Merge(heads[first], heads[second], added * step, pieces.labels.copy())
+        yield heads[first], heads[second], added * step, pieces.labels.copy()
 
 
 def patches(places: Floats) -> Ints:

@@ -107,12 +107,6 @@ class Bodies(Described):
         """Return the sites of one body, ascending."""
         return np.flatnonzero(self.labels == body)
 
-    def facts(self) -> dict[str, object]:
-        """Return what is worth knowing, by name."""
-        sizes, level = ", ".join(map(str, self.sizes.tolist())), self.levels[self.chosen]
-        found = {"bodies": self.n_bodies, "sizes": sizes, "unassigned": len(self.unassigned)}
-        return found | {"gap": f"{level.gap:.3g}", "rest": f"{level.rest:.3g}"}
-
 
 def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     """Find the rigid bodies of an ensemble.
@@ -232,8 +226,8 @@ class _Search:
 def _candidates(base: Pieces, asked: int) -> Iterator[Ints]:
     """Labels on the way from all pieces to two: few, asked for, or hard to merge further."""
     joined = list(merges(base))
-    labels = [base.labels, *(merge.labels for merge in joined[:-1])]
-    growths = [np.inf, *(merge.growth for merge in joined)]
+    labels = [base.labels, *(each for *_, each in joined[:-1])]
+    growths = [np.inf, *(growth for _, _, growth, _ in joined)]
     for each, (last, following) in zip(labels, pairwise(growths), strict=False):
         own = np.unique(each, return_inverse=True)[1]
         number = own.max() + 1
@@ -300,14 +294,14 @@ def _hierarchy(
     heads = first[split]
     edges = [(kept[head], kept[site]) for site, head in enumerate(heads) if head != site]
     rests = [floor] * len(edges)
-    for merge in merges(base, within=chosen.labels[first]):
-        joined = np.unique(merge.labels, return_inverse=True)[1]
+    for one, other, growth, each in merges(base, within=chosen.labels[first]):
+        joined = np.unique(each, return_inverse=True)[1]
         if joined.max() + 1 >= chosen.n_bodies:
-            rest = min(rest + merge.growth, ceiling)
+            rest = min(rest + growth, ceiling)
         else:
             after = float(follow(inner, joined, steps=6).rests.sum())
             rest = max(rest, after, ceiling * 1.0001)
-        edges.append((kept[merge.kept], kept[merge.joined]))
+        edges.append((kept[one], kept[other]))
         rests.append(rest)
     top = max(rests, default=0.0)
     inside = min(max(ceiling, floor), top)
