@@ -62,11 +62,15 @@ def structure(name: str) -> Ensemble:
     return Ensemble.from_array(kept["coordinates"][None], atoms=atoms, unit="Å")
 
 
+def taken(ensemble: Ensemble, atoms: Ints) -> Ensemble:
+    """Some atoms of a structure, and the bonds between these."""
+    places = ensemble.snapshot()[0][atoms][None]
+    return Ensemble.from_array(places, atoms=ensemble.atoms.take(atoms), unit="Å")
+
+
 def without_hydrogens(ensemble: Ensemble) -> Ensemble:
     """The same structure stripped of its hydrogens, as a crystallographer sees it."""
-    heavy = np.flatnonzero(~np.isin(ensemble.atoms.elements, ["H", "D"]))
-    places = ensemble.snapshot()[0][heavy]
-    return Ensemble.from_array(places[None], atoms=ensemble.atoms.take(heavy), unit="Å")
+    return taken(ensemble, np.flatnonzero(~np.isin(ensemble.atoms.elements, ["H", "D"])))
 
 
 def molecule(

@@ -120,19 +120,6 @@ def test_three_neighbours_are_in_a_plane_if_their_triple_product_is_below_two_fi
     assert ("C1" in names(star, known(star).planar)) == (beyond < 0)
 
 
-@pytest.mark.parametrize(("length", "is_locked"), [(1.40 - EDGE, True), (1.40 + EDGE, False)])
-def test_an_ester_is_locked_up_to_14_tenths(length: float, is_locked: bool) -> None:
-    atoms = {
-        "C1": (0, 0, 0),
-        "O1": (-0.6, 1.05, 0),
-        "C2": (-0.75, -1.3, 0),
-        "O2": (length, 0, 0),
-        "C3": (length + 0.7, 1.25, 0),
-    }
-    found = locked(molecule(atoms, "C1-O1 C1-C2 C1-O2 O2-C3"))
-    assert (frozenset(("C1", "O2")) in found) == is_locked
-
-
 # ---- amino acids and nucleotides, by their names -------------------------------------------------
 
 
@@ -146,72 +133,44 @@ GUANIDINE = "CD-NE NE-CZ CZ-NH1 CZ-NH2 NH1-H1 NH1-H2 NH2-H3 NH2-H4"
 IMIDAZOLE = "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-CD2 CD2-CG"
 
 
-@pytest.mark.parametrize(
-    ("resname", "atoms", "bonds", "charged"),
-    [
-        ("LYS", "CE NZ H1 H2 H3", "CE-NZ NZ-H1 NZ-H2 NZ-H3", {"NZ"}),
-        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", set()),
-        (
-            "ARG",
-            "CD NE HE CZ NH1 H1 H2 NH2 H3 H4",
-            f"{GUANIDINE} NE-HE",
-            {"NE", "NH1", "NH2"},
-        ),
-        ("ARG", "CD NE CZ NH1 H1 H2 NH2 H3 H4", GUANIDINE, set()),
-        (
-            "HIP",
-            "CB CG ND1 HD1 CE1 NE2 HE2 CD2",
-            f"{IMIDAZOLE} NE2-HE2",
-            {"ND1", "NE2"},
-        ),
-        ("HIS", "CB CG ND1 HD1 CE1 NE2 CD2", IMIDAZOLE, set()),
-        ("ASN", "CB CG OD1 ND2 H1 H2", "CB-CG CG-OD1 CG-ND2 ND2-H1 ND2-H2", set()),
-    ],
-)
-def test_bases_are_charged_as_their_hydrogens_say(
-    resname: str, atoms: str, bonds: str, charged: set[str]
-) -> None:
-    residue = side_chain(resname, atoms, bonds)
-    assert names(residue, known(residue).positive) == charged
+ARGININE = "CD NE CZ NH1 H1 H2 NH2 H3 H4"
+HISTIDINE = "CB CG ND1 HD1 CE1 NE2 CD2"
+AMIDE = "CB-CG CG-OD1 CG-ND2"
 
 
 @pytest.mark.parametrize(
-    ("resname", "atoms", "bonds", "charged"),
+    ("role", "resname", "atoms", "bonds", "expected"),
     [
-        ("ASP", "CB CG OD1 OD2", "CB-CG CG-OD1 CG-OD2", {"OD1", "OD2"}),
-        ("ASH", "CB CG OD1 OD2 HD2", "CB-CG CG-OD1 CG-OD2 OD2-HD2", set()),
-        ("A", "P OP1 OP2 O5' C5'", "P-OP1 P-OP2 P-O5' O5'-C5'", {"OP1", "OP2"}),
-        ("SO4", "S O1 O2 O3 O4", "S-O1 S-O2 S-O3 S-O4", {"O1", "O2", "O3", "O4"}),
-        ("NO3", "N O1 O2 O3", "N-O1 N-O2 N-O3", {"O1", "O2", "O3"}),
-        ("DMS", "S O C1 C2", "S-O S-C1 S-C2", set()),
+        ("positive", "LYS", "CE NZ H1 H2 H3", "CE-NZ NZ-H1 NZ-H2 NZ-H3", "NZ"),
+        ("positive", "LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", ""),
+        ("positive", "ARG", f"{ARGININE} HE", f"{GUANIDINE} NE-HE", "NE NH1 NH2"),
+        ("positive", "ARG", ARGININE, GUANIDINE, ""),
+        ("positive", "HIP", f"{HISTIDINE} HE2", f"{IMIDAZOLE} NE2-HE2", "ND1 NE2"),
+        ("positive", "HIS", HISTIDINE, IMIDAZOLE, ""),
+        ("positive", "ASN", "CB CG OD1 ND2 H1 H2", f"{AMIDE} ND2-H1 ND2-H2", ""),
+        ("negative", "ASP", "CB CG OD1 OD2", "CB-CG CG-OD1 CG-OD2", "OD1 OD2"),
+        ("negative", "ASH", "CB CG OD1 OD2 HD2", "CB-CG CG-OD1 CG-OD2 OD2-HD2", ""),
+        ("negative", "A", "P OP1 OP2 O5' C5'", "P-OP1 P-OP2 P-O5' O5'-C5'", "OP1 OP2"),
+        ("negative", "SO4", "S O1 O2 O3 O4", "S-O1 S-O2 S-O3 S-O4", "O1 O2 O3 O4"),
+        ("negative", "NO3", "N O1 O2 O3", "N-O1 N-O2 N-O3", "O1 O2 O3"),
+        ("negative", "DMS", "S O C1 C2", "S-O S-C1 S-C2", ""),
+        # lone pairs accept, but not where a hydrogen is missing
+        ("acceptors", "HID", HISTIDINE, IMIDAZOLE, "NE2"),
+        ("acceptors", "ALA", "C2 N CA C O", "C2-N N-CA CA-C C-O", "O"),
+        ("acceptors", "MET", "CG SD CE", "CG-SD SD-CE", "SD"),
+        ("acceptors", "CYS", "CB SG HG", "CB-SG SG-HG", ""),
+        ("acceptors", "ASN", "CB CG OD1 ND2", AMIDE, "OD1"),
+        ("acceptors", "ARG", "CD NE CZ NH1 NH2", "CD-NE NE-CZ CZ-NH1 CZ-NH2", ""),
+        ("acceptors", "LYS", "CE NZ", "CE-NZ", ""),
+        ("acceptors", "LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", "NZ"),
+        ("acceptors", "TRP", "CD1 NE1 CE2", "CD1-NE1 NE1-CE2", ""),
     ],
 )
-def test_acids_are_charged_as_their_hydrogens_say(
-    resname: str, atoms: str, bonds: str, charged: set[str]
+def test_charges_and_acceptors_follow_names_and_hydrogens(
+    role: str, resname: str, atoms: str, bonds: str, expected: str
 ) -> None:
     residue = side_chain(resname, atoms, bonds)
-    assert names(residue, known(residue).negative) == charged
-
-
-@pytest.mark.parametrize(
-    ("resname", "atoms", "bonds", "accepts"),
-    [
-        ("HID", "CB CG ND1 HD1 CE1 NE2 CD2", IMIDAZOLE, {"NE2"}),
-        ("ALA", "C2 N CA C O", "C2-N N-CA CA-C C-O", {"O"}),
-        ("MET", "CG SD CE", "CG-SD SD-CE", {"SD"}),
-        ("CYS", "CB SG HG", "CB-SG SG-HG", set()),
-        ("ASN", "CB CG OD1 ND2", "CB-CG CG-OD1 CG-ND2", {"OD1"}),
-        ("ARG", "CD NE CZ NH1 NH2", "CD-NE NE-CZ CZ-NH1 CZ-NH2", set()),
-        ("LYS", "CE NZ", "CE-NZ", set()),
-        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", {"NZ"}),
-        ("TRP", "CD1 NE1 CE2", "CD1-NE1 NE1-CE2", set()),
-    ],
-)
-def test_lone_pairs_accept_but_not_where_a_hydrogen_is_missing(
-    resname: str, atoms: str, bonds: str, accepts: set[str]
-) -> None:
-    residue = side_chain(resname, atoms, bonds)
-    assert names(residue, known(residue).acceptors) == accepts
+    assert names(residue, getattr(known(residue), role)) == set(expected.split())
 
 
 def test_cytosine_accepts_and_locks_as_in_a_base_pair() -> None:
@@ -291,15 +250,20 @@ def test_bonds_to_ends_and_to_hydroxyl_are_not_locked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("methyl", "turns"), [((0.05, 2.41, 0.0), False), ((-0.67, 1.66, 1.35), True)]
+    ("length", "methyl", "is_locked"),
+    [
+        (1.40 - EDGE, (0.7, 1.25, 0.0), True),
+        (1.40 + EDGE, (0.7, 1.25, 0.0), False),
+        (1.34, (0.7, 0.4, 1.35), False),  # twisted
+    ],
 )
-def test_an_ester_is_locked_unless_it_is_twisted(
-    methyl: tuple[float, float, float], turns: bool
+def test_an_ester_is_locked_if_it_is_short_and_flat(
+    length: float, methyl: Sequence[float], is_locked: bool
 ) -> None:
-    ends = {"CA": (-0.75, -1.3, 0.0), "CB": methyl}
-    ester = {name: ACID[name] for name in ("C", "O", "OH")} | ends
-    found = locked(molecule(ester, "C-O C-OH C-CA OH-CB"))
-    assert found == (set() if turns else {frozenset(("C", "OH"))})
+    ends = {"O2": (length, 0, 0), "C3": (length + methyl[0], *methyl[1:])}
+    atoms = {"C1": (0, 0, 0), "O1": (-0.6, 1.05, 0), "C2": (-0.75, -1.3, 0), **ends}
+    found = locked(molecule(atoms, "C1-O1 C1-C2 C1-O2 O2-C3"))
+    assert (frozenset(("C1", "O2")) in found) == is_locked
 
 
 def test_a_tetrahedral_carbon_makes_its_neighbours_sp3() -> None:

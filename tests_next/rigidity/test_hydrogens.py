@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tests_next.rigidity.structures import (
     Floats,
@@ -22,7 +24,8 @@ from tests_next.rigidity.structures import (
 )
 from timme_next.ensemble import Ensemble
 from timme_next.rigidity import add_hydrogens, network
-from timme_next.rigidity.chemistry import Structure
+from timme_next.rigidity.chemistry import Chemistry, Structure
+from timme_next.rigidity.energies import hydrogen_bonds
 from timme_next.rigidity.hydrogens import turn_hydrogens
 
 pytest.importorskip("hydride", reason="hydride is not installed")
@@ -75,14 +78,10 @@ def test_hydrogens_that_cannot_turn_are_where_the_golden_structure_has_them(name
     found = add_hydrogens(without_hydrogens(wanted))
     for column in ("names", "elements", "resnames", "resids", "bonds", "masses"):
         np.testing.assert_array_equal(getattr(found.atoms, column), getattr(wanted.atoms, column))
-    heavy = wanted.atoms.elements != "H"
-    degrees = np.zeros(len(heavy), np.int64)
-    for one, other in wanted.atoms.bonds:
-        degrees[one] += heavy[other]
-        degrees[other] += heavy[one]
-    parent = {int(bond[heavy[bond].argmin()]): int(bond[heavy[bond].argmax()])
-              for bond in wanted.atoms.bonds if not heavy[bond].all()}  # fmt: skip
-    fixed = [atom for atom, owner in parent.items() if degrees[owner] > 1]
+    heavy, bonds = wanted.atoms.elements != "H", wanted.atoms.bonds
+    degrees = np.bincount(bonds[heavy[bonds].all(axis=1)].ravel(), minlength=len(heavy))
+    light = bonds[~heavy[bonds].all(axis=1)]  # the hydrogen comes after its owner
+    fixed = light[degrees[light[:, 0]] > 1, 1]
     apart = np.linalg.norm(found.snapshot()[0] - wanted.snapshot()[0], axis=1)
     assert apart[heavy].max() == 0.0
     assert apart[fixed].max() < 1e-5  # hydride computes in single precision
@@ -181,52 +180,30 @@ def test_the_snapshot_asked_for_is_completed_and_says_so_in_steps() -> None:
 # ---- turning -------------------------------------------------------------------------------------
 
 
-def cost(places: Floats, rotors: list[tuple[int, int, int]]) -> float:
-    """Strongest bond of each hydroxyl of methanol, and 10 for hydrogens within 1.8 Å, by hand.
+def cost(places: Floats, known: Chemistry) -> float:
+    """Strongest bond of each hydroxyl of methanol, and 10 for each two atoms that touch.
 
-    Rotors are the carbon, oxygen and hydrogen of each; atoms are of residues of their own, three
-    each. Both oxygens are sp3.
+    Carbon, oxygen and hydrogen of each are a residue of their own.
     """
-    total = 0.0
-    for _, oxygen, hydrogen in rotors:
-        found = [0.0]
-        for base, acceptor, _ in rotors:
-            if acceptor == oxygen:
-                continue
-            d, h, a, b = places[[oxygen, hydrogen, acceptor, base]]
-            theta, phi = angle(d, h, a), angle(h, a, b)
-            length = math.dist(d, a)
-            if math.dist(h, a) <= 4.0 and length <= 5.0 and theta >= math.radians(100):
-                x = 2.8 / length
-                fall = math.cos(theta) ** 2 * math.exp(-((math.pi - theta) ** 6))
-                well = 8 * (5 * x**12 - 6 * x**10)
-                found.append(well * fall * math.cos(phi - math.radians(109.5)) ** 2)
-        total += min(found)
-        # carbons and oxygens of others that the hydrogen touches
-        for other in rotors:
-            if other[1] != oxygen:
-                total += 10 * (math.dist(places[hydrogen], places[other[0]]) < 2.1)
-                total += 10 * (math.dist(places[hydrogen], places[other[1]]) < 1.4)
-    for one, other in itertools.combinations(rotors, 2):
-        total += 10 * (math.dist(places[one[2]], places[other[2]]) < 1.8)
-    return total
+    snapshot = replace(known.structure, coordinates=places)
+    found = hydrogen_bonds(snapshot, known, allowed=np.ones(len(places), np.bool_))
+    total = sum(min(found.energies[found.donors == oxygen], default=0.0)
+                for oxygen in range(0, len(places), 3))  # fmt: skip
+    for one, other in itertools.permutations(range(0, len(places), 3), 2):
+        oxygen, carbon, hydrogen = (math.dist(places[one + 2], each) for each in
+                                    places[other : other + 3])  # fmt: skip
+        total += 10 * ((carbon < 2.1) + (oxygen < 1.4) + (hydrogen < 1.8) / 2)
+    return float(total)
 
 
-def angle(one: Floats, middle: Floats, other: Floats) -> float:
-    a, b = one - middle, other - middle
-    return math.acos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1, 1))
-
-
-def turned(places: Floats, rotor: tuple[int, int, int], degrees: float) -> Floats:
-    """The place of the hydrogen of a rotor, turned about its bond."""
-    carbon, oxygen, hydrogen = places[list(rotor)]
-    axis = (oxygen - carbon) / np.linalg.norm(oxygen - carbon)
-    arm = hydrogen - oxygen
-    along = axis * (arm @ axis)
-    turn = math.radians(degrees)
-    across: Floats = math.cos(turn) * (arm - along) + math.sin(turn) * np.cross(axis, arm)
-    place: Floats = oxygen + along + across
-    return place
+def turned(places: Floats, degrees: Sequence[float]) -> Floats:
+    """The hydroxyls, each with its hydrogen turned about its bond."""
+    found = places.copy()
+    for oxygen, angle in zip(range(0, len(places), 3), degrees, strict=True):
+        axis = places[oxygen] - places[oxygen + 1]
+        turn = Rotation.from_rotvec(math.radians(angle) * axis / np.linalg.norm(axis))
+        found[oxygen + 2] = places[oxygen] + turn.apply(places[oxygen + 2] - places[oxygen])
+    return found
 
 
 def competitors(gap: float, seed: int, count: int = 2) -> Ensemble:
@@ -242,38 +219,27 @@ def competitors(gap: float, seed: int, count: int = 2) -> Ensemble:
     return joined(*parts)
 
 
-@pytest.mark.parametrize("gap", [2.7, 3.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_two_hydroxyls_that_compete_get_the_best_of_all_turns(gap: float, seed: int) -> None:
-    pair = competitors(gap, seed)
-    start = pair.snapshot()[0].astype(np.float64)
-    rotors = [(1, 0, 2), (4, 3, 5)]
-    every = [[turned(start, rotor, 10.0 * step) for step in range(36)] for rotor in rotors]
-    best = math.inf
-    for first, second in itertools.product(*every):
-        places = start.copy()
-        places[2], places[5] = first, second
-        best = min(best, cost(places, rotors))
-    found = turn_hydrogens(Structure.of(pair)).coordinates
-    assert cost(found, rotors) == pytest.approx(best, abs=1e-9)
+@pytest.mark.parametrize(
+    ("gap", "seed", "count", "step"),
+    [
+        *((gap, seed, 2, 10) for gap in (2.7, 3.0) for seed in (0, 1)),
+        (2.8, 3, 3, 40),
+        (2.8, 5, 4, 60),
+    ],
+)
+def test_hydroxyls_that_compete_get_the_best_of_all_turns(
+    gap: float, seed: int, count: int, step: int
+) -> None:
+    """More than two are tried in coarser steps, than which the fine ones cannot be worse."""
+    known = Chemistry(Structure.of(competitors(gap, seed, count)))
+    start = known.structure.coordinates
+    every = itertools.product(range(0, 360, step), repeat=count)
+    best = min(cost(turned(start, degrees), known) for degrees in every)
+    found = cost(turn_hydrogens(known.structure).coordinates, known)
+    assert found <= best + 1e-6
+    assert step > 10 or found == pytest.approx(best, abs=1e-6)
     assert best < -1.0
-    assert cost(start, rotors) > best + 1.0  # both give, and their hydrogens touch
-
-
-def test_a_hydroxyl_between_two_others_gives_to_one_and_takes_from_the_other() -> None:
-    row = competitors(2.8, 3, count=3)
-    start = row.snapshot()[0].astype(np.float64)
-    rotors = [(3 * k + 1, 3 * k, 3 * k + 2) for k in range(3)]
-    best = math.inf
-    steps = range(0, 360, 30)  # a coarser grid, which the fine one cannot be worse than
-    for angles in itertools.product(steps, repeat=3):
-        places = start.copy()
-        for rotor, degrees in zip(rotors, angles, strict=True):
-            places[rotor[2]] = turned(start, rotor, degrees)
-        best = min(best, cost(places, rotors))
-    found = turn_hydrogens(Structure.of(row)).coordinates
-    assert cost(found, rotors) <= best + 1e-9
-    assert best < -2.0
+    assert cost(start, known) > best + 1.0
 
 
 def test_turning_keeps_lengths_and_angles_and_moves_nothing_else() -> None:
@@ -287,12 +253,9 @@ def test_turning_keeps_lengths_and_angles_and_moves_nothing_else() -> None:
         assert set(atoms.elements[[one, other]]) <= {"H", "N", "O", "S"}
         lengths = [np.linalg.norm(each[one] - each[other]) for each in (places, after)]
         assert lengths[0] == pytest.approx(lengths[1], abs=1e-9)
-    held = [network(before), network(replace_places(before, after))]
+    turned_so = Ensemble.from_array(after[None], atoms=atoms, unit="Å")
+    held = [network(before), network(turned_so)]
     assert np.nansum(held[1].energies) < np.nansum(held[0].energies)
-
-
-def replace_places(ensemble: Ensemble, places: Floats) -> Ensemble:
-    return Ensemble.from_array(places[None], atoms=ensemble.atoms, unit="Å")
 
 
 def test_an_isolated_hydroxyl_stays_as_it_is() -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests_next.rigidity.structures import (
-    HYDROXYL,
     METHANE,
     METHANE_BONDS,
     PROFLEX,
     Floats,
-    Pair,
     chain,
     hydroxyl,
     ion,
@@ -28,6 +27,7 @@ from tests_next.rigidity.structures import (
     pairs_of,
     ring,
     structure,
+    taken,
     without_hydrogens,
 )
 from timme_next.ensemble import Atoms, Ensemble
@@ -79,7 +79,7 @@ def salt() -> Ensemble:
 
 
 def meeting(
-    *, donor_hydrogen: float = 1.0, hydrogen_acceptor: float = 1.9, angle: float = 180.0
+    donor_hydrogen: float = 1.0, hydrogen_acceptor: float = 1.9, angle: float = 180.0
 ) -> Ensemble:
     """A hydroxyl that meets an oxygen: lengths in Å, the angle at the hydrogen in degrees."""
     theta = np.deg2rad(angle)
@@ -118,30 +118,13 @@ def turned(vector: Floats, degrees: float) -> Floats:
         ("metal", 5, lambda: joined(ion("Zn"), moved(sulphane(), (2.3, 0.0, 0.0)))),
     ],
 )
-def test_every_kind_of_bond_has_its_published_bars(kind: str, bars: int, example: object) -> None:
-    assert callable(example)
+def test_every_kind_of_bond_has_its_published_bars(
+    kind: str, bars: int, example: Callable[[], Ensemble]
+) -> None:
     found = network(example())
     assert set(found.bars[found.of_kind(kind)].tolist()) == {bars}
     with_energy = found.of_kind("hydrogen bond", "salt bridge")
     assert (np.isfinite(found.energies) == with_energy).all()
-
-
-@pytest.mark.parametrize(("n_atoms", "modes"), [(2, 0), (3, 0), (4, 1), (5, 2), (10, 7)])
-def test_a_chain_turns_about_its_inner_bonds(n_atoms: int, modes: int) -> None:
-    """Six freedoms an atom, five at both ends, five bars a bond, six of the whole: n - 3."""
-    names = [f"C{number}" for number in range(n_atoms)]
-    places = {name: (1.25 * k, 0.45 * (-1) ** k, 0.0) for k, name in enumerate(names)}
-    assert decompose(network(molecule(places, chain(names)))).floppy_modes == modes
-
-
-@pytest.mark.parametrize(("n_atoms", "modes"), [(5, 0), (6, 0), (7, 1), (12, 6)])
-def test_a_ring_is_rigid_up_to_six_atoms(n_atoms: int, modes: int) -> None:
-    """Each closed ring of n hinges has n - 6 modes: 6 n - 5 n - 6."""
-    names = [f"C{number}" for number in range(n_atoms)]
-    places = dict(zip(names, ring(n_atoms, 1.54), strict=True))
-    found = network(molecule(places, chain([*names, "C0"])), tethers="none")
-    assert set(found.kinds.tolist()) == {"covalent"}
-    assert decompose(found).floppy_modes == modes
 
 
 def test_a_tether_takes_two_of_the_six_modes_of_two_bodies() -> None:
@@ -151,25 +134,21 @@ def test_a_tether_takes_two_of_the_six_modes_of_two_bodies() -> None:
 
 
 @pytest.mark.parametrize(
-    ("donor_hydrogen", "hydrogen_acceptor", "bound"),
+    ("donor_hydrogen", "hydrogen_acceptor", "angle", "bound"),
     [
-        (1.0, 4.0, True),  # both lengths are at their limits, 4 Å and 5 Å
-        (0.96, 4.0 + EDGE, False),
-        (1.04, 3.96 - EDGE, True),
-        (1.04, 3.96 + EDGE, False),
+        (1.0, 4.0, 180.0, True),  # both lengths are at their limits, 4 Å and 5 Å
+        (0.96, 4.0 + EDGE, 180.0, False),
+        (1.04, 3.96 - EDGE, 180.0, True),
+        (1.04, 3.96 + EDGE, 180.0, False),
+        (1.0, 2.6, 100.0, True),
+        (1.0, 2.6, 100.0 - EDGE, False),
     ],
 )
-def test_hydrogen_and_acceptor_are_within_4_and_donor_and_acceptor_within_5(
-    donor_hydrogen: float, hydrogen_acceptor: float, bound: bool
+def test_hydrogen_bonds_end_at_4_and_5_angstroms_and_at_100_degrees(
+    donor_hydrogen: float, hydrogen_acceptor: float, angle: float, bound: bool
 ) -> None:
-    pair = meeting(donor_hydrogen=donor_hydrogen, hydrogen_acceptor=hydrogen_acceptor)
-    assert counted(network(pair))["hydrogen bond"] == int(bound)
-
-
-@pytest.mark.parametrize(("angle", "bound"), [(100.0, True), (100.0 - EDGE, False)])
-def test_the_angle_at_the_hydrogen_is_100_degrees_or_more(angle: float, bound: bool) -> None:
-    pair = meeting(hydrogen_acceptor=2.6, angle=angle)
-    assert counted(network(pair))["hydrogen bond"] == int(bound)
+    found = network(meeting(donor_hydrogen, hydrogen_acceptor, angle))
+    assert counted(found)["hydrogen bond"] == int(bound)
 
 
 @pytest.mark.parametrize(("n_between", "bound"), [(2, False), (3, True)])
@@ -183,20 +162,6 @@ def test_donor_and_acceptor_are_more_than_three_bonds_apart(n_between: int, boun
 
 
 @pytest.mark.parametrize(
-    ("length", "energy"),
-    [
-        # 8 [5 x¹² - 6 x¹⁰] with x = 2.8 / length, straight and with the best angle at the acceptor
-        (2.8, -8.0),
-        (2.8 / 0.9, -8 * (6 * 0.3486784401 - 5 * 0.282429536481)),
-        (2.8 / 1.05, -8 * (6 * 1.05**10 - 5 * 1.05**12)),
-    ],
-)
-def test_a_straight_hydrogen_bond_has_its_published_energy(length: float, energy: float) -> None:
-    (found,) = weak(network(meeting(hydrogen_acceptor=length - 1.0))).energies
-    assert found == pytest.approx(energy, rel=1e-9)
-
-
-@pytest.mark.parametrize(
     ("one", "other", "limit"),
     [
         (methane, methane, 1.7 + 1.7 + 0.5),
@@ -205,10 +170,8 @@ def test_a_straight_hydrogen_bond_has_its_published_energy(length: float, energy
     ],
 )
 def test_tethers_end_half_an_angstrom_beyond_the_radii(
-    one: object, other: object, limit: float
+    one: Callable[[], Ensemble], other: Callable[[], Ensemble], limit: float
 ) -> None:
-    assert callable(one)
-    assert callable(other)
     for gap, tied in ((limit - EDGE, 1), (limit + EDGE, 0)):
         assert counted(network(joined(one(), moved(other(), (gap, 0.0, 0.0)))))["tether"] == tied
 
@@ -257,64 +220,6 @@ def test_1bck_has_the_hydrogen_bonds_and_tethers_of_the_other_program() -> None:
     assert counted(network(structure("1bck")))["tether"] == 118
 
 
-def test_all_tethers_of_barnase_are_those_of_the_rule() -> None:
-    """C or S bonded to C, S and H only, in other residues, four bonds apart, within radii + 0.5."""
-    expected = tethers_by_trying(structure("1bnr"))
-    every = network(structure("1bnr"), tethers="all")
-    assert pairs_of(every.bonds[every.of_kind("tether")]) == expected
-    assert len(expected) > 50
-
-
-def tethers_by_trying(ensemble: Ensemble) -> set[Pair]:
-    atoms, places = ensemble.atoms, ensemble.snapshot()[0]
-    neighbours = [set[int]() for _ in range(len(atoms))]
-    for one, other in atoms.bonds.tolist():
-        neighbours[one].add(other)
-        neighbours[other].add(one)
-    elements, resids = atoms.elements.tolist(), atoms.resids.tolist()
-    greasy = [
-        k
-        for k in range(len(atoms))
-        if elements[k] in {"C", "S"} and {elements[n] for n in neighbours[k]} <= {"C", "S", "H"}
-    ]
-    radii = {"C": 1.7, "S": 1.8}
-
-    def within_three(start: int) -> set[int]:
-        reached = {start}
-        for _ in range(3):
-            reached |= {n for one in reached for n in neighbours[one]}
-        return reached
-
-    return {
-        (one, other)
-        for one, other in itertools.combinations(greasy, 2)
-        if resids[one] != resids[other]
-        and np.linalg.norm(places[one] - places[other])
-        < radii[elements[one]] + radii[elements[other]] + 0.5
-        and other not in within_three(one)
-    }
-
-
-def test_a_tether_is_left_out_only_where_both_atoms_have_a_shorter_one() -> None:
-    ensemble = structure("1bnr")
-    every, found = network(ensemble, tethers="all"), network(ensemble)
-    all_pairs = pairs_of(every.bonds[every.of_kind("tether")])
-    kept = pairs_of(found.bonds[found.of_kind("tether")])
-    places, residues = ensemble.snapshot()[0], ensemble.atoms.resids
-    lengths = {pair: np.linalg.norm(np.subtract(*places[list(pair)])) for pair in all_pairs}
-    for pair in all_pairs:
-        shortest = [
-            min(
-                lengths[other]
-                for other in lengths
-                if one in other and residues[sum(other) - one] == residues[sum(pair) - one]
-            )
-            for one in pair
-        ]
-        assert (pair in kept) == (lengths[pair] in shortest)
-    assert 0 < len(kept) < len(all_pairs)
-
-
 def test_carbons_beside_oxygen_or_in_one_residue_are_not_tethered() -> None:
     methanol = molecule(
         {**METHANE, "O": (0.83, 0.83, 0.83), "H": (1.6, 0.4, 0.5)}, f"{METHANE_BONDS} C-O O-H"
@@ -359,8 +264,9 @@ def stack(rise: float, *, slide: float = 0.0, tilt: float = 0.0, name: str = "U"
         (lambda: stack(3.4, name="PHE"), False),
     ],
 )
-def test_bases_stack_where_they_lie_on_one_another(example: object, stacked: bool) -> None:
-    assert callable(example)
+def test_bases_stack_where_they_lie_on_one_another(
+    example: Callable[[], Ensemble], stacked: bool
+) -> None:
     found = network(example(), tethers="none")
     assert counted(found)["stacking"] == int(stacked)
     assert counted(network(example(), stacking=False))["stacking"] == 0
@@ -411,13 +317,6 @@ def test_a_bond_through_the_wall_of_a_box_is_found() -> None:
 # ---- options -------------------------------------------------------------------------------------
 
 
-def test_the_cutoff_leaves_out_weaker_bonds() -> None:
-    pair = joined(hydroxyl(), moved(hydroxyl(), (2.8, 0.0, 0.0)))
-    (energy,) = weak(network(pair)).energies
-    assert counted(network(pair, cutoff=energy))["hydrogen bond"] == 1
-    assert counted(network(pair, cutoff=energy - 0.01))["hydrogen bond"] == 0
-
-
 def test_waters_are_bodies_and_bind_only_if_asked_to() -> None:
     water = molecule(
         {"O": (2.1, 0.0, 0.0), "H1": (2.7, 0.75, 0.0), "H2": (2.7, -0.75, 0.0)},
@@ -433,14 +332,11 @@ def test_waters_are_bodies_and_bind_only_if_asked_to() -> None:
     assert [note for note in with_them.notes if "metal" in note]
 
 
-def test_the_first_of_several_models_is_taken_or_the_one_asked_for() -> None:
+def test_the_chosen_model_is_taken() -> None:
     near, far = (joined(hydroxyl(), moved(hydroxyl(), (x, 0.0, 0.0))) for x in (2.8, 9.0))
     places = np.stack([near.snapshot()[0], far.snapshot()[0]])
     both = Ensemble.from_array(places, atoms=near.atoms, unit="Å")
-    assert counted(network(both))["hydrogen bond"] == 1
-    assert counted(network(both, 1))["hydrogen bond"] == 0
-    with pytest.raises(ValueError, match=r"snapshots range from .* got 2"):
-        network(both, 2)
+    assert [counted(network(both, model))["hydrogen bond"] for model in (0, 1)] == [1, 0]
 
 
 def test_progress_of_one_structure_is_reported() -> None:
@@ -453,16 +349,34 @@ def test_progress_of_one_structure_is_reported() -> None:
 # ---- bad input -----------------------------------------------------------------------------------
 
 
-def test_a_structure_without_hydrogens_is_refused_with_the_remedy() -> None:
-    with pytest.raises(ValueError, match=r"hydrogen bonds need hydrogens.*add_hydrogens"):
-        network(without_hydrogens(structure("1bnr")))
+def trace() -> Ensemble:
+    """Cα alone, without bonds."""
+    return structure("1bnr").select(np.flatnonzero(structure("1bnr").atoms.names == "CA"))
 
 
-def test_atoms_without_any_bond_are_refused() -> None:
-    alphas = [np.flatnonzero(structure("1bnr").atoms.names == "CA")]
-    bare = structure("1bnr").select(alphas[0])
-    with pytest.raises(ValueError, match="needs covalent bonds, and there are none between 110"):
-        network(bare)
+def unseen() -> Ensemble:
+    places = np.array([[[0.0, 0.0, 0.0], [np.nan] * 3]])
+    return Ensemble.from_array(places, atoms=Atoms.unnamed(2, bonds=[(0, 1)]), gaps=True)
+
+
+@pytest.mark.parametrize(
+    ("example", "options", "message"),
+    [
+        (lambda: without_hydrogens(structure("1bnr")), {}, "hydrogen bonds need .*add_hydrogens"),
+        (trace, {}, "needs covalent bonds, and there are none between 110"),
+        (lambda: Ensemble.from_array(np.zeros((1, 3, 2))), {}, "atoms in space, got 2 dimensions"),
+        (lambda: Ensemble.from_array(np.zeros((1, 3, 3)), unit="µm"), {}, "got unit 'µm'.*unit="),
+        (unseen, {}, "atom 2 is not seen: leave out"),
+        (hydroxyl, {"tethers": "some"}, "tethers must be shortest, all or none, got 'some'"),
+        (hydroxyl, {"cutoff": float("nan")}, "an energy is one number in kcal/mol"),
+        (hydroxyl, {"model": 1}, "got 1"),
+    ],
+)
+def test_structures_without_a_network_are_refused(
+    example: Callable[[], Ensemble], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        network(example(), **options)
 
 
 def test_one_atom_alone_is_a_network_of_one_body() -> None:
@@ -471,25 +385,7 @@ def test_one_atom_alone_is_a_network_of_one_body() -> None:
     assert decompose(found).clusters.tolist() == [0]
 
 
-def test_what_is_no_structure_of_atoms_is_refused() -> None:
-    with pytest.raises(ValueError, match="atoms in space, got 2 dimensions"):
-        network(Ensemble.from_array(np.zeros((1, 3, 2))))
-    with pytest.raises(ValueError, match=r"got unit 'µm'.* unit where it is wrong \(unit='Å'\)$"):
-        network(Ensemble.from_array(np.zeros((1, 3, 3)), unit="µm"))
-    with pytest.raises(ValueError, match="tethers must be shortest, all or none, got 'some'"):
-        network(hydroxyl(), tethers="some")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="an energy is one number in kcal/mol"):
-        network(hydroxyl(), cutoff=float("nan"))
-
-
-def test_atoms_that_are_not_seen_are_refused() -> None:
-    places = np.array([[[0.0, 0.0, 0.0], [np.nan] * 3]])
-    pair = Ensemble.from_array(places, atoms=Atoms.unnamed(2, bonds=[(0, 1)]), gaps=True)
-    with pytest.raises(ValueError, match="atom 2 is not seen: leave out"):
-        network(pair)
-
-
-def test_clashes_and_too_many_bonds_are_named() -> None:
+def test_clashes_and_too_many_bonds_are_named_and_have_energies() -> None:
     close = joined(methane(), moved(hydroxyl(), (0.9, 0.0, 0.0)))
     (note,) = network(close).notes
     assert note.startswith("unusual geometry")
@@ -497,23 +393,16 @@ def test_clashes_and_too_many_bonds_are_named() -> None:
     crowded = molecule({**METHANE, "H5": (1.0, 0.0, 0.0)}, f"{METHANE_BONDS} C-H5")
     (note,) = network(crowded).notes
     assert note.endswith("1 (A/LIG 1/C)")
+    same = network(joined(hydroxyl(), hydroxyl()), cutoff=np.inf)
+    assert np.isfinite(weak(same).energies).all()
 
 
 def test_missing_atoms_and_hydrogens_are_named() -> None:
     whole = structure("1bnr")
     atoms = whole.atoms
-    gone = (atoms.resids == 20) & np.isin(atoms.names, ["CB"])
-    gone |= (atoms.resids == 30) & np.isin(atoms.names, ["H"])
-    kept = np.flatnonzero(~gone)
-    notes = network(
-        Ensemble.from_array(whole.snapshot()[0][kept][None], atoms=atoms.take(kept), unit="Å")
-    ).notes
-    assert [n for n in notes if n.startswith("hydrogens are missing") and " 30/N" in n]
-    assert [n for n in notes if n.startswith("heavy atoms are missing") and " 20/N" in n]
+    gone = (atoms.resids == 20) & (atoms.names == "CB")
+    gone |= (atoms.resids == 30) & (atoms.names == "H")
+    found = {note[:8]: note for note in network(taken(whole, np.flatnonzero(~gone))).notes}
+    assert " 30/N" in found["hydrogen"]
+    assert " 20/N" in found["heavy at"]
     assert network(whole).notes == ()
-
-
-def test_overlapping_molecules_have_energies_that_are_numbers() -> None:
-    same = joined(molecule(HYDROXYL, "O-C O-H"), molecule(HYDROXYL, "O-C O-H"))
-    found = network(same, cutoff=np.inf)
-    assert np.isfinite(weak(found).energies).all()
