@@ -118,7 +118,7 @@ class Evidence:
         for group in sorted(self.beyond_chance, key=lambda group: -group.width):
             if not any(np.isin(group.sites, other.sites).any() for other in found):
                 found.append(group)
-        return tuple(sorted(found, key=lambda group: int(group.sites.min(initial=0))))
+        return tuple(sorted(found, key=lambda group: group.sites.tolist()))
 
     @property
     def arrested(self) -> bool:
