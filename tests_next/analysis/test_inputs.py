@@ -246,7 +246,7 @@ BAD: dict[str, Callable[[], object]] = {
     "noise= takes one error": lambda: analyse(PLANTED, noise=(0.1, 0.1)),
     "replicas= needs 40 snapshots": lambda: analyse(PLANTED, replicas=(20, 10)),
     "snapshots that were read are analysed": lambda: analyse(PLANTED, begin=3),
-    "Objects are compared as they are": lambda: analyse(POINTS, reduction="rms"),
+    "groups, got Objects as they are: leave it out": lambda: analyse(POINTS, reduction="rms"),
     "Objects bring their snapshots": lambda: analyse(read(COORDINATES), objects=POINTS),
     "a matrix is linked as it is: leave out pairs=": lambda: analyse(np.eye(3), pairs="all"),
     "a matrix of σ must be square": lambda: analyse(np.zeros((3, 4))),

@@ -79,7 +79,7 @@ def test_angles_are_measured_along_a_known_transition(closing: tuple[Path, Path]
         assert abs(screw.axis @ hinge.axis) == pytest.approx(1.0, abs=1e-6)
         # From the first snapshot to the last, it turns by the angle of the transition.
         assert abs(hinge.angles[-1] - hinge.angles[0]) == pytest.approx(abs(screw.angle), abs=3.0)
-    with pytest.raises(ValueError, match="same molecule"):
+    with pytest.raises(ValueError, match="of one molecule"):
         analyse_motion(
             data.path("barnase_md.pdb"),
             data.path("barnase_md.xtc"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -99,7 +99,7 @@ def choose_sites(ensemble: Ensemble, chains: tuple[str, ...] | None, text: str |
 def choose_objects(ensemble: Ensemble, kind: Kind, settings: Settings, own: Any = None) -> Objects:
     """Return what is compared: as named by the settings, the user's own, or as fits the system."""
     if isinstance(own, Objects):
-        _refuse(settings, {"reach", "reduction", "centre"}, "Objects are compared as they are")
+        _refuse_unused(settings, ("reach", "reduction", "centre"), "Objects as they are")
         return own
     name, bonded = settings.objects, len(site_bonds(ensemble)) > 0
     if own is not None:
@@ -132,54 +132,48 @@ def choose_pairs(
     own: Any = None,
     *,
     metric: Any = None,
-    most: Callable[[float], int | None] = lambda _: None,
     **how: Any,
 ) -> tuple[Pairs, dict[str, Any]]:
     """Return which objects are compared, and the settings that were settled with it.
 
-    ``most`` tells of a radius how many contacts may be held, ``how`` is passed to `pairs.within`.
+    ``how`` is passed to `pairs.within`.
     """
     if isinstance(own, Pairs):
-        _refuse(settings, {"contacts", "min_bonds"}, "Pairs are compared as they are")
+        _refuse_unused(settings, ("contacts", "min_bonds"), "Pairs as they are")
         return own, {"pairs": "all" if own.index is None else "listed"}
     name, number = ("listed", None) if own is not None else _rule(objects, kind, settings)
     rule = name if name in PAIRS else "listed"
+    ensemble, bonds = objects.ensemble, settings.min_bonds
     _refuse_unused(settings, ("contacts", "min_bonds"), rule)
-    bonds, molecular = settings.min_bonds, kind in MOLECULAR
     if bonds is None:
         counts = rule not in ("listed", "sequence") and objects.kind not in _UNBONDED
-        bonds = _MIN_BONDS if molecular and counts and settings.linkage != "average" else 0
-    elif bonds and not len(bonds_and_traces(objects.ensemble.atoms.bonds, objects.ensemble.traces)):
+        bonds = _MIN_BONDS * (counts and kind in MOLECULAR and settings.linkage != "average")
+    elif bonds and not len(bonds_and_traces(ensemble.atoms.bonds, ensemble.traces)):
         raise ValueError("min_bonds= is for sites with bonds, and there are none: leave it out")
-    near = "haversine" if metric == "haversine" else None
-    if rule == "contact":
-        radius = _radius(objects, molecular=molecular) if number is None else number
-        limits: dict[str, Any] = {"at_least": settings.contacts, "most": most(radius)}
-        found = choose.within(objects, radius, min_bonds=bonds, metric=near, **limits, **how)
-        name = f"contact:{radius:g}"
-    elif rule == "nearest":
-        count = min(_NEAREST, len(objects) - 1) if number is None else int(number)
-        by: Literal["first", "mean"] = "mean" if objects.ensemble.gaps else "first"
-        found = choose.nearest(objects, count, by=by, min_bonds=bonds, metric=near)
-        name = f"nearest:{count}"
-    elif rule == "sequence":
-        reach = _ALONG if number is None else int(number)
-        found = choose.sequence(objects, reach=reach, min_bonds=bonds)
-        name = f"sequence:{reach}"
-    elif rule == "sharing":
+    if number is None and rule in ("contact", "nearest", "sequence"):
+        usual = {"nearest": min(_NEAREST, len(objects) - 1), "sequence": _ALONG}
+        number = usual[rule] if rule in usual else _radius(objects, kind)
+    number = number if number is None or rule == "contact" else int(number)
+    near: dict[str, Any] = {"metric": "haversine" if metric == "haversine" else None}
+    options: dict[str, dict[str, Any]] = {
+        "all": {},
+        "contact": {"radius": number, "at_least": settings.contacts, **near, **how},
+        "nearest": {"count": number, "by": "mean" if ensemble.gaps else "first", **near},
+        "sequence": {"reach": number},
+        "listed": {"index": _read_pairs(name, len(objects)) if rule != name else own},
+    }
+    if rule == "sharing":
         found = choose.sharing(objects)
-    elif rule == "all":
-        found = choose.all(objects, min_bonds=bonds)
     else:
-        index = _read_pairs(name, len(objects)) if own is None else own
-        found = choose.given(objects, index, min_bonds=bonds)
+        make_pairs = getattr(choose, {"contact": "within", "listed": "given"}.get(rule, rule))
+        found = make_pairs(objects, min_bonds=bonds, **options[rule])
     if len(found) == 0:
-        fewer = f", or fewer bonds apart than min_bonds={bonds}" if bonds else ""
+        fewer = f", or fewer bonds apart than min_bonds={bonds}" * bool(bonds)
         raise ValueError(
-            f"{objects.ensemble.prefix}no pairs of {objects.kind} are {found.description}: choose "
+            f"{ensemble.prefix}no pairs of {objects.kind} are {found.description}: choose "
             f"{'a larger radius, ' * (rule == 'contact')}other pairs (pairs=){fewer}"
         )
-    return found, {"pairs": name, "min_bonds": bonds}
+    return found, {"pairs": name if number is None else f"{rule}:{number:g}", "min_bonds": bonds}
 
 
 def _rule(objects: Objects, kind: Kind, settings: Settings) -> tuple[str, float | None]:
@@ -192,15 +186,15 @@ def _rule(objects: Objects, kind: Kind, settings: Settings) -> tuple[str, float 
     if objects.kind == "links":
         return "sharing", None
     if kind in MOLECULAR and objects.kind != "groups":
-        radius, box = _radius(objects, molecular=True), objects.ensemble.snapshot()[1]
+        radius, box = _radius(objects, kind), objects.ensemble.snapshot()[1]
         if box is None or radius < _OF_BOX / np.linalg.norm(np.linalg.pinv(box), axis=0).max():
             return "contact", radius
     return ("all" if len(objects) <= _ALL else "nearest"), None
 
 
-def _radius(objects: Objects, *, molecular: bool) -> float:
+def _radius(objects: Objects, kind: Kind) -> float:
     unit = objects.ensemble.unit
-    length = angstroms(unit) if unit and molecular else None
+    length = angstroms(unit) if unit and kind in MOLECULAR else None
     if length is None:
         raise ValueError(
             f"{objects.ensemble.prefix}contacts need a radius in the unit of the coordinates: "
@@ -256,12 +250,6 @@ def choose_length(objects: Objects, kind: Kind, length: float | None) -> tuple[f
     return (_BOND / unit, "C–C bond") if carbon else (None, "")
 
 
-def _refuse(settings: Settings, names: set[str], why: str) -> None:
-    given = ", ".join(f"{name}=" for name in sorted(settings.model_fields_set & names))
-    if given:
-        raise ValueError(f"{why}: leave out {given}")
-
-
 def _refuse_unused(settings: Settings, names: tuple[str, ...], chosen: str) -> None:
     """Refuse settings that change nothing for these objects or pairs."""
     for name in names:
@@ -303,12 +291,6 @@ def _lines(path: str, name: str, known: tuple[str, ...]) -> Iterator[tuple[str, 
     """Yield lines with their places, without comments."""
     if not Path(path).is_file():
         raise ValueError(f"{name}= is one of {', '.join(known)}, or a file, got {path!r}")
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: a text file in UTF-8 is needed: write it again") from None
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    kept = [(f"{path}, line {number}", line) for number, line in lines if line[:1] not in ("", "#")]
-    if not kept:
-        raise ValueError(f"{path}: no {name} listed: write one in each line")
-    yield from kept
+    for number, line in enumerate(Path(path).read_text("utf-8-sig").splitlines(), 1):
+        if line.strip() and not line.strip().startswith("#"):
+            yield f"{path}, line {number}", line.strip()

@@ -13,16 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from timme_next.analysis.choices import (
-    choose_sites,
-)
+from timme_next.analysis.choices import choose_sites
 from timme_next.analysis.settings import Model, Settings, make
 from timme_next.engine.checkpoint import Progress
 from timme_next.ensemble import Ensemble, Frames
 from timme_next.ensemble.frames import ArraySource
-from timme_next.fluctuations import (
-    choose_overlap,
-)
+from timme_next.fluctuations import choose_overlap
 from timme_next.io import read
 from timme_next.objects import points
 
@@ -33,7 +29,7 @@ _READING = {  # settings, and what the reader calls them
     "bonds": "bonds", "weights": "weights", "gaps": "gaps", "columns": "columns",
     "unwrap": "unwrap", "common_atoms": "common_atoms", "allow_truncated": "allow_truncated",
 }  # fmt: skip
-_FILM_FRAMES, _FILM_NUMBERS = 100, 2_000_000  # no more than a page plays well
+_MOST_HELD = 20_000_000  # numbers, 160 MB in double precision
 READING = frozenset(_READING)
 
 
@@ -63,11 +59,8 @@ def read_snapshots(
             raise ValueError(f"snapshots that were read are analysed as they are: leave out {told}")
         found = source if as_it_is else narrow(source)
     else:
-        options: dict[str, Any] = {
-            new: getattr(settings, old)
-            for old, new in _READING.items()
-            if getattr(settings, old, None) is not None
-        }
+        known = {new: getattr(settings, old, None) for old, new in _READING.items()}
+        options: Any = {name: value for name, value in known.items() if value is not None}
         found = read(source, files, select=narrow, progress=progress, **options)
     runs = getattr(settings, "replicas", None)
     if runs is None:
@@ -97,11 +90,9 @@ def noted_warnings() -> Iterator[list[str]]:
 
 def without_short_tracks(ensemble: Ensemble, settings: Settings) -> tuple[Ensemble, Settings, str]:
     """Leave out sites that are seen too rarely to be compared; tell in words which are used."""
-    every = points(ensemble)
-    overlap = choose_overlap(every, settings.min_overlap)
-    seen = sum(
-        np.isfinite(b.coordinates[b.weights > 0]).all(axis=2).sum(axis=0) for b in ensemble.blocks()
-    )
+    overlap = choose_overlap(points(ensemble), settings.min_overlap)
+    counted = (block.coordinates[block.weights > 0] for block in ensemble.blocks())
+    seen = sum(np.isfinite(places).all(axis=2).sum(axis=0) for places in counted)
     long = np.flatnonzero(seen >= overlap)
     told = f"{ensemble.n_sites:,} sites that are seen in fewer than {overlap} of "
     told += f"{ensemble.n_snapshots} snapshots"
@@ -121,7 +112,7 @@ def without_short_tracks(ensemble: Ensemble, settings: Settings) -> tuple[Ensemb
 
 def in_memory(ensemble: Ensemble) -> Ensemble:
     """Return the same snapshots, held because they are read many times, unless they are many."""
-    if math.prod(ensemble.frames.shape) > 10 * _FILM_NUMBERS:
+    if math.prod(ensemble.frames.shape) > _MOST_HELD:
         return ensemble
     places, boxes = ensemble.frames.read(0, ensemble.n_snapshots)
     return replace(ensemble, frames=Frames.of(ArraySource(places, boxes, ensemble.times)))

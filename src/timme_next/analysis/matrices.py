@@ -17,10 +17,7 @@ from timme_next.analysis.settings import Settings
 from timme_next.analysis.system import sources_of, title_of
 from timme_next.confidence.assessment import levels_of_matrix
 from timme_next.ensemble import Atoms
-from timme_next.fluctuations import (
-    Fluctuations,
-    from_matrix,
-)
+from timme_next.fluctuations import Fluctuations, from_matrix
 from timme_next.hierarchy.linking import link
 from timme_next.hierarchy.quantity import SIGMA, Quantity, as_quantity
 from timme_next.io import Matrix, read_matrix
@@ -75,11 +72,10 @@ def analyse_matrix(source: Any, settings: Settings, unused: Sequence[str]) -> An
         sources=sources_of((path,) if path else ()),
         version=version("pytimme"),
     )
-    labels = list(getattr(source, "columns", range(tree.n_sites)))
-    if labels == list(range(tree.n_sites)):
-        labels = list(range(1, tree.n_sites + 1))
     system = System.without_places(Atoms.unnamed(tree.n_sites), unit=sigma.unit)
-    system = replace(system, names=np.array([str(label) for label in labels]))
+    labels = list(getattr(source, "columns", ()))
+    if labels and labels != list(range(tree.n_sites)):
+        system = replace(system, names=np.array([str(label) for label in labels]))
     return Analysis(system, tree, made, notes, fluctuations=sigma, confidence=judged)
 
 

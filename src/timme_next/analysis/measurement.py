@@ -11,10 +11,7 @@ import numpy as np
 
 from timme_next import memory
 from timme_next._arrays import Ints
-from timme_next.analysis.choices import (
-    Kind,
-    Shown,
-)
+from timme_next.analysis.choices import Kind, Shown
 from timme_next.analysis.settings import Settings
 from timme_next.confidence.bootstrap import N_PARTS
 from timme_next.confidence.noise import (
@@ -26,13 +23,7 @@ from timme_next.confidence.noise import (
 )
 from timme_next.engine.checkpoint import Run
 from timme_next.engine.metrics import known_metric
-from timme_next.fluctuations import (
-    Fluctuations,
-    choose_overlap,
-    chunk_for,
-    keep_sharing,
-    measure,
-)
+from timme_next.fluctuations import Fluctuations, choose_overlap, chunk_for, keep_sharing, measure
 from timme_next.hierarchy.clustering import find_forest
 from timme_next.hierarchy.linking import link
 from timme_next.hierarchy.quantity import sigma_by
@@ -42,7 +33,7 @@ from timme_next.pairs import Pairs, given, nearest, sorted_pairs, without
 
 KEPT = 2_000_000  # pairs: σ of more, which no list names, is not held
 MOST_DRAWN, _NEAREST = 1_000, 6  # objects along an axis of a matrix; neighbours
-_COMPILED, _DRAWING, _MARGIN = 110e6, 80e6, 1.3  # bytes; and how rough their sum is
+_COMPILED, _MARGIN = 110e6, 1.3  # bytes; and how rough their sum is
 _SMALLEST = 10_000  # pairs that are measured at a time
 
 
@@ -193,23 +184,16 @@ def budget(steps: Sequence[Need], limit: str | None) -> int:
 
 def _needs(objects: Objects, n_kept: int, settings: Settings) -> list[Need]:
     """Return roughly what the steps of an analysis need; what one took is free for the next."""
-    ensemble, points_ = objects.ensemble, objects.are_points
-    used = objects.centres() if points_ else ensemble
+    used = objects.centres() if objects.are_points else objects.ensemble
     block = 30.0 * min(used.block_length, used.n_snapshots) * used.n_sites * used.n_dimensions
-    stays = _COMPILED + 32 * n_kept + 1_000 * len(objects)
-    steps = [
+    stays = _COMPILED + 72 * n_kept + 1_000 * len(objects)
+    sums = min(4e8, 46.0 * min(N_PARTS, used.n_snapshots) * n_kept)
+    return [
         Need("measuring σ", stays + block, 1e9 / chunk_for(objects, 1_000_000_000)),
-        Need("linking", stays + 40 * n_kept),
-        Need("drawing", stays + _DRAWING),
+        Need("resampling", stays + (block + sums) * (settings.confidence is not False)),
     ]
-    if settings.confidence is not False:
-        parts = min(N_PARTS, ensemble.n_snapshots)
-        sums = min(4e8, 46.0 * parts * n_kept)
-        steps.append(Need("resampling", stays + block + sums))
-    return steps
 
 
-def most_contacts(objects: Objects, limit: str | None, radius: float) -> int:
+def most_contacts(objects: Objects, limit: str | None) -> int:
     """Return how many contacts can be held while they are searched for."""
-    del radius
     return budget([Need("a search for contacts", _COMPILED + 500 * len(objects), 100)], limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from timme_next import objects as make_objects
 from timme_next._arrays import Floats, Ints
+from timme_next.analysis.choices import choose_sites
 from timme_next.analysis.inputs import (
     READING,
     in_memory,
@@ -22,19 +24,19 @@ from timme_next.analysis.recipe import analyse, assemble, finish
 from timme_next.analysis.result import Analysis, announce
 from timme_next.analysis.settings import MotionSettings, Settings
 from timme_next.analysis.system import sources_of
+from timme_next.comparison.sites import common_sites
 from timme_next.engine.checkpoint import Progress
-from timme_next.ensemble import Atoms, Ensemble
+from timme_next.ensemble import Ensemble
 from timme_next.ensemble.atoms import angstroms
 from timme_next.ensemble.residues import residue_index, shown_sites
 from timme_next.io import read
 from timme_next.motion.correlation import two_point as correlate
-from timme_next.motion.motions import describe_motion, split_motions
+from timme_next.motion.motions import describe_motion
 from timme_next.motion.superposition import superpose
 from timme_next.motion.variance import Components, principal_components, rmsip
 from timme_next.objects import Objects
 
 _COMPONENTS, _HALVES = 10, 8  # that are kept; snapshots whose halves are compared
-_SHARED, _ALIKE = 6, 0.25  # sites of a known transition; residues of the same name
 
 
 def analyse_motion(
@@ -112,8 +114,7 @@ def analyse_motion(
         settings=chosen,
         given=tuple(sorted(chosen.model_fields_set)),
     )
-    splits = split_motions(standing, found.bodies.hierarchy)
-    made = replace(made, made=origin, motion=found, splits=splits, modes=modes, halves=halves)
+    made = replace(made, made=origin, motion=found, modes=modes, halves=halves)
     return finish(made, notes)
 
 
@@ -205,43 +206,14 @@ def _opened_again(source: Analysis, chosen: MotionSettings) -> tuple[list[str], 
 
 def known_transition(ensemble: Ensemble, files: tuple[str, ...]) -> Floats:
     """Return where sites are before and after a known transition (2, sites, 3), NaN if missing."""
-    found = np.stack([_places(ensemble, path) for path in files])
+    found = np.full((2, ensemble.n_sites, 3), np.nan)
+    for places, path in zip(found, files, strict=True):
+        there = read(path, select=partial(choose_sites, chains=None, text=None))
+        try:
+            common = common_sites(ensemble.sites, there.sites)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        scale = (angstroms(there.unit) or 1.0) / (angstroms(ensemble.unit) or 1.0)
+        places[common.first] = scale * there.snapshot()[0][common.second]
     found[:, np.isnan(found).any(axis=(0, 2))] = np.nan
-    shared = int(np.isfinite(found[0, :, 0]).sum())
-    if shared < _SHARED:
-        raise ValueError(
-            f"{' and '.join(files)} share {shared} sites with what is analysed, {_SHARED} are "
-            "needed: give structures of the same molecule, with the same residue numbers"
-        )
     return found
-
-
-def _places(ensemble: Ensemble, path: str) -> Floats:
-    """Return the places of sites in a structure, matched by chain, residue number and name."""
-    there, wanted = read(path), ensemble.sites
-    places, atoms = np.asarray(there.snapshot()[0], np.float64), there.sites
-    rows = _match(wanted, atoms, ("chains", "resids", "icodes", "names"))
-    if 2 * np.count_nonzero(rows >= 0) < len(rows):  # chains have other names there
-        rows = _match(wanted, atoms, ("resids", "icodes", "names"))
-    here = np.flatnonzero(rows >= 0)
-    alike = np.count_nonzero(wanted.resnames[here] == atoms.resnames[rows[here]])
-    if (wanted.resnames != "").all() and alike < _ALIKE * len(wanted):
-        raise ValueError(
-            f"{path}: of {len(wanted)} sites, {alike} are there with the same residue name: give "
-            "structures of the same molecule, with the same residue numbers"
-        )
-    units = [angstroms(each.unit) if each.unit else None for each in (there, ensemble)]
-    scale = units[0] / units[1] if units[0] and units[1] else 1.0
-    found = np.full((len(wanted), 3), np.nan)
-    found[here] = scale * places[rows[here]]
-    return found
-
-
-def _match(wanted: Atoms, atoms: Atoms, columns: tuple[str, ...]) -> Ints:
-    """Return the row of each wanted atom among others, -1 for none; of several, the first."""
-    ours, theirs = (
-        list(zip(*(getattr(each, name).tolist() for name in columns), strict=True))
-        for each in (wanted, atoms)
-    )
-    first = {key: row for row, key in reversed(list(enumerate(theirs)))}
-    return np.array([first.get(key, -1) for key in ours], np.int64)

@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from timme_next.analysis.choices import (
-    Kind,
-    choose_objects,
-    choose_pairs,
-    choose_shown,
-    kind_of,
-)
+from timme_next.analysis.choices import Kind, choose_objects, choose_pairs, choose_shown, kind_of
 from timme_next.analysis.finding import find
 from timme_next.analysis.inputs import (
     in_memory,
@@ -28,32 +21,21 @@ from timme_next.analysis.inputs import (
     without_short_tracks,
 )
 from timme_next.analysis.matrices import analyse_matrix, is_matrix
-from timme_next.analysis.measurement import (
-    measure_and_link,
-    most_contacts,
-)
+from timme_next.analysis.measurement import measure_and_link, most_contacts
 from timme_next.analysis.result import Analysis, announce
 from timme_next.analysis.settings import Settings, make
-from timme_next.analysis.system import (
-    made_of,
-    notes_on,
-    remarks_on,
-    sources_of,
-    system_of,
-)
+from timme_next.analysis.system import made_of, notes_on, remarks_on, sources_of, system_of
 from timme_next.confidence.assessment import assess
 from timme_next.engine.checkpoint import Checkpoint, CheckpointError, Progress, Run
 from timme_next.engine.metrics import Metric
 from timme_next.engine.workers import connect
 from timme_next.ensemble import Ensemble
 from timme_next.ensemble.residues import is_nucleic, is_protein
-from timme_next.fluctuations import (
-    Fluctuations,
-)
+from timme_next.fluctuations import Fluctuations
 from timme_next.hierarchy.linking import link
 from timme_next.hierarchy.quantity import SIGMA
 from timme_next.hierarchy.tree import Hierarchy
-from timme_next.motion.motions import describe_motion, split_motions
+from timme_next.motion.motions import describe_motion
 from timme_next.objects import Objects
 
 _FEWEST, _MOST = 20, 5_000  # sites in which bodies are looked for
@@ -125,26 +107,21 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
         notes = stack.enter_context(noted_warnings())
         if is_matrix(source):
             own |= {"metric": metric, "trajectories": others or None}
-            found = analyse_matrix(
-                source, chosen, [key for key, value in own.items() if value is not None]
-            )
-            return finish(found, notes)
-        if isinstance(source, Objects):
-            own["objects"], source = source, source.ensemble
-        made = isinstance(own["objects"], Objects)
-        ensemble = read_snapshots(source, others, chosen, progress, as_it_is=made)
-        if made and own["objects"].ensemble is not ensemble:
-            raise ValueError(
-                "Objects bring their snapshots: pass them alone, timme.analyse(objects)"
-            )
-        if isinstance(checkpoint, str | Path):
-            checkpoint = stack.enter_context(Checkpoint(checkpoint, resume=True))
-        if checkpoint is not None:
-            notes += _take_up(checkpoint, ensemble, chosen)
-        client = connect(client) if isinstance(client, str) else client
-        how = {"workers": workers or chosen.workers, "client": client}
-        how |= {"progress": progress, "checkpoint": checkpoint}
-        found = _of_snapshots(ensemble, chosen, own, metric, how)
+            found = analyse_matrix(source, chosen, [name for name in own if own[name] is not None])
+        else:
+            if isinstance(source, Objects):
+                own["objects"], source = source, source.ensemble
+            made = isinstance(own["objects"], Objects)
+            ensemble = read_snapshots(source, others, chosen, progress, as_it_is=made)
+            if made and own["objects"].ensemble is not ensemble:
+                raise ValueError("Objects bring their snapshots: pass them alone")
+            if isinstance(checkpoint, str | Path):
+                checkpoint = stack.enter_context(Checkpoint(checkpoint, resume=True))
+            if checkpoint is not None:
+                notes += _take_up(checkpoint, ensemble, chosen)
+            how: dict[str, Any] = {"workers": workers or chosen.workers, "progress": progress}
+            how |= {"client": connect(client) if isinstance(client, str) else client}
+            found = _of_snapshots(ensemble, chosen, own, metric, {**how, "checkpoint": checkpoint})
     return finish(found, notes)
 
 
@@ -221,7 +198,7 @@ def _of_snapshots(
             "more sites, or choose other objects"
         )
     announce(progress, "choosing pairs")
-    most = partial(most_contacts, objects, settings.memory)
+    most = most_contacts(objects, settings.memory)
     options: dict[str, Any] = {"metric": metric, "most": most, **how}
     pairs, settled = choose_pairs(objects, kind_, settings, own["pairs"], **options)
     shown = choose_shown(objects, settings.shown)
@@ -232,13 +209,11 @@ def _of_snapshots(
         settled["objects"] = objects.kind
     made = made_of(objects, kind_, settings.model_copy(update=settled), given_)
     few = len(pairs) - measured.n_pairs
-    text = pairs.description
-    if few:
-        text += f"; {few:,} of {len(pairs):,} left out, which share fewer than "
-        text += f"{settings.min_overlap} snapshots"
+    shares = f"which share fewer than {settings.min_overlap} snapshots"
+    text = f"; {few:,} of {len(pairs):,} left out, {shares}" * bool(few)
     if metric is not None:
         text += f", by the metric {getattr(metric, '__name__', metric)}"
-    made = replace(made, pairs=text, n_pairs=measured.n_pairs, used=used)
+    made = replace(made, pairs=pairs.description + text, n_pairs=measured.n_pairs, used=used)
     notes = [*notes_on(ensemble, settings), *measured.notes]
     found = Analysis(system_of(objects, shown), tree, made, tuple(notes), fluctuations=sigma)
     walks = _walks(objects, kind_, settings, metric, len(sigma.pairs))
@@ -262,12 +237,8 @@ def _of_snapshots(
 
 def _take_up(checkpoint: Checkpoint, ensemble: Ensemble, settings: Settings) -> list[str]:
     """Go on from a checkpoint of the same run, or begin anew; return a note on either."""
-    read_ = ", ".join(f"{each.name} {each.sha256[:16]}" for each in sources_of(ensemble.sources))
-    identity = {
-        "version": version("pytimme"),
-        "input": read_,
-        "settings": settings.model_dump_json(),
-    }
+    files = ", ".join(f"{each.name} {each.sha256}" for each in sources_of(ensemble.sources))
+    identity = {"version": version("pytimme"), "input": files, "settings": repr(settings)}
     try:
         checkpoint.identify(identity)
     except CheckpointError:
@@ -298,9 +269,7 @@ def _with_bodies(analysis: Analysis, ensemble: Ensemble, settings: Settings) -> 
     if not (polymer and system.sequential and ensemble.n_dimensions == 3):
         return analysis
     try:
-        standing = in_memory(ensemble.select(sites))
-        motion = describe_motion(standing, seed=settings.seed)
-        splits = split_motions(standing, analysis.hierarchy, min_size=max(2, settings.min_size))
+        motion = describe_motion(in_memory(ensemble.select(sites)), seed=settings.seed)
     except ValueError as error:
         return replace(analysis, notes=(*analysis.notes, f"no rigid bodies were found: {error}"))
-    return replace(analysis, motion=motion, splits=splits)
+    return replace(analysis, motion=motion)

@@ -24,7 +24,7 @@ from timme_next.hierarchy.tree import Hierarchy
 from timme_next.motion.correlation import TwoPoint
 from timme_next.motion.fits import shape_of
 from timme_next.motion.hinges import Hinge
-from timme_next.motion.motions import Motions, SplitMotion
+from timme_next.motion.motions import Motions
 from timme_next.motion.variance import Components
 from timme_next.rigidity.decomposition import Decomposition
 from timme_next.rigidity.ensemble import Together
@@ -147,7 +147,6 @@ class Analysis(Described):
     fluctuations: Fluctuations | None = None  # σ of the pairs that were compared
     confidence: Confidence | None = None
     motion: Motions | None = None  # of the shown sites
-    splits: tuple[SplitMotion, ...] = ()  # how clusters of the shown sites move apart
     modes: Components | None = None  # of the shown sites
     halves: float = np.nan  # how far modes of both halves of a run agree (RMSIP), beside 1
     rigidity: Rigidity | None = None

@@ -11,11 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from timme_next.analysis.choices import (
-    Kind,
-    Shown,
-    choose_length,
-)
+from timme_next.analysis.choices import Kind, Shown, choose_length
 from timme_next.analysis.result import Analysis, Made, Source, System
 from timme_next.analysis.settings import Model, Settings
 from timme_next.ensemble import Ensemble
