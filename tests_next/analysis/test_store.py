@@ -188,7 +188,7 @@ BAD_VALUES: dict[str, Callable[[Any], object]] = {
     "a setting out of range": lambda a: a["made"]["settings"]["Settings"].update(min_size=-3),
     "a missing part": lambda a: a["motion"].pop("bodies"),
     "too many numbers": lambda a: a["motion"]["transitions"][0].update(frames=[1, 2, 3]),
-    "a missing array": lambda a: a["splits"].append(a["splits"][0]),
+    "a missing array": lambda a: a["motion"]["hinges"].append(a["motion"]["hinges"][0]),
 }
 
 

@@ -81,7 +81,7 @@ class FileSource:
         """
         _, n_sites, axes = self.shape
         n_sites = n_sites if sites is None else len(sites)
-        found: Coordinates = np.empty((len(numbers), n_sites, axes), np.float32)
+        found: Coordinates = np.zeros((len(numbers), n_sites, axes), np.float32)
         boxes, at_zero = np.zeros((len(numbers), axes, axes)), -1
         for row, (number, frame) in enumerate(self._frames(numbers)):
             positions, box, images = frame.positions, frame.box, frame.images
