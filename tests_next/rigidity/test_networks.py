@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tests_next.rigidity.structures import (
     METHANE,
@@ -94,8 +95,51 @@ def meeting(
 
 def turned(vector: Floats, degrees: float) -> Floats:
     """The vector, turned in the plane of x and y."""
-    x, y = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
-    return np.array([x * vector[0] - y * vector[1], y * vector[0] + x * vector[1], 0.0])
+    return Rotation.from_rotvec([0, 0, degrees], degrees=True).apply(vector)
+
+
+def beside(one: Ensemble, other: Ensemble, gap: float) -> Ensemble:
+    """Two molecules, the second moved along x."""
+    return joined(one, moved(other, (gap, 0.0, 0.0)))
+
+
+def looped(n_carbons: int) -> Ensemble:
+    """A hydroxyl that meets an oxygen of its own molecule, as many bonds away as carbons and 1."""
+    carbons = {f"C{number}": (0.9 * number, 2.5 + number, 3.0) for number in range(n_carbons)}
+    carbons[f"C{n_carbons - 1}"] = (3.4, 1.35, 0.0)
+    atoms = {"O1": (0.0, 0.0, 0.0), **carbons, "O2": (2.9, 0.0, 0.0), "H": (1.0, 0.0, 0.0)}
+    return molecule(atoms, f"{chain(['O1', *carbons, 'O2'])} O1-H")
+
+
+def curled(n_atoms: int) -> Ensemble:
+    """A chain far wider than bonds are, whose ends meet, the first in a residue of its own."""
+    names = [f"C{number}" for number in range(n_atoms)]
+    places = ring(n_atoms, 10.0)
+    places[-1] = places[0] + [0.0, 0.0, 3.5]
+    whole = molecule(dict(zip(names, places, strict=True)), chain(names))
+    return replace(whole, atoms=replace(whole.atoms, resids=1 + (np.arange(n_atoms) > 0)))
+
+
+def ethanes(*resids: int) -> Ensemble:
+    """Two methanes near one another, in these residues."""
+    one = beside(methane(), methane(), 3.6)
+    return replace(one, atoms=replace(one.atoms, resids=np.repeat(resids, 5)))
+
+
+def methanol() -> Ensemble:
+    places = {**METHANE, "O": (0.83, 0.83, 0.83), "H": (1.6, 0.4, 0.5)}
+    return molecule(places, f"{METHANE_BONDS} C-O O-H")
+
+
+def stack(rise: float, slide: float = 0.0, tilt: float = 0.0, name: str = "U") -> Ensemble:
+    """Two rings of uracil, the second moved along its normal, sideways, and tilted (degrees)."""
+    names = "N1 C2 N3 C4 C5 C6 H3".split()
+    bonds = f"{chain([*names[:6], 'N1'])} N3-H3"
+    flat = np.vstack([ring(6, 1.37), [0.0, 0.0, 2.4]])[:, [1, 2, 0]]
+    places = [dict(zip(names, each, strict=True)) for each in
+              (flat, np.array([turned(atom, -tilt) for atom in flat]))]  # fmt: skip
+    one, other = (molecule(each, bonds, resname=name) for each in places)
+    return joined(one, moved(other, (0.0, rise, slide)))
 
 
 # ---- published numbers, never read from the source -----------------------------------------------
@@ -128,80 +172,62 @@ def test_every_kind_of_bond_has_its_published_bars(
 
 
 def test_a_tether_takes_two_of_the_six_modes_of_two_bodies() -> None:
-    apart, tied = (joined(methane(), moved(methane(), (x, 0.0, 0.0))) for x in (9.0, 3.6))
+    apart, tied = (beside(methane(), methane(), gap) for gap in (9.0, 3.6))
     assert decompose(network(apart)).n_objects == 2
     assert decompose(network(tied)).floppy_modes == 6 - 2
 
 
 @pytest.mark.parametrize(
-    ("donor_hydrogen", "hydrogen_acceptor", "angle", "bound"),
+    ("kind", "example", "count"),
     [
-        (1.0, 4.0, 180.0, True),  # both lengths are at their limits, 4 Å and 5 Å
-        (0.96, 4.0 + EDGE, 180.0, False),
-        (1.04, 3.96 - EDGE, 180.0, True),
-        (1.04, 3.96 + EDGE, 180.0, False),
-        (1.0, 2.6, 100.0, True),
-        (1.0, 2.6, 100.0 - EDGE, False),
+        # lengths at their limits, 4 Å from hydrogen to acceptor and 5 Å from donor; 100° at least
+        ("hydrogen bond", lambda: meeting(1.0, 4.0), 1),
+        ("hydrogen bond", lambda: meeting(0.96, 4.0 + EDGE), 0),
+        ("hydrogen bond", lambda: meeting(1.04, 3.96 - EDGE), 1),
+        ("hydrogen bond", lambda: meeting(1.04, 3.96 + EDGE), 0),
+        ("hydrogen bond", lambda: meeting(1.0, 2.6, 100.0), 1),
+        ("hydrogen bond", lambda: meeting(1.0, 2.6, 100.0 - EDGE), 0),
+        # more than three bonds apart
+        ("hydrogen bond", lambda: looped(2), 0),
+        ("hydrogen bond", lambda: looped(3), 1),
+        ("tether", lambda: curled(4), 0),
+        ("tether", lambda: curled(5), 1),
+        # radii of 1.7 and 1.8 Å, and 0.5 Å between
+        ("tether", lambda: beside(methane(), methane(), 3.9 - EDGE), 1),
+        ("tether", lambda: beside(methane(), methane(), 3.9 + EDGE), 0),
+        ("tether", lambda: beside(methane(), sulphane(), 4.0 - EDGE), 1),
+        ("tether", lambda: beside(methane(), sulphane(), 4.0 + EDGE), 0),
+        ("tether", lambda: beside(sulphane(), sulphane(), 4.1 - EDGE), 1),
+        ("tether", lambda: beside(sulphane(), sulphane(), 4.1 + EDGE), 0),
+        # of carbons in different residues that are not bound to oxygen
+        ("tether", lambda: ethanes(1, 2), 1),
+        ("tether", lambda: ethanes(1, 1), 0),
+        ("tether", lambda: beside(methane(), methanol(), -3.6), 0),
+        # covalent radii of 1.05 Å for sulphur, and of the metal, and 0.4 Å; none of alkali metals
+        ("metal", lambda: beside(ion("Zn"), sulphane(), 1.22 + 1.45 - 0.001), 1),
+        ("metal", lambda: beside(ion("Zn"), sulphane(), 1.22 + 1.45 + 0.001), 0),
+        ("metal", lambda: beside(ion("Fe"), sulphane(), 1.32 + 1.45 - 0.001), 1),
+        ("metal", lambda: beside(ion("Mg"), sulphane(), 1.41 + 1.45 + 0.001), 0),
+        ("metal", lambda: beside(ion("Na"), sulphane(), 2.3), 0),
+        ("metal", lambda: beside(ion("Cl"), sulphane(), 2.3), 0),
+        # nucleic bases 2.8 to 4.2 Å apart along normals within 32°, centres within 5.5 Å
+        ("stacking", lambda: stack(3.4), 1),
+        ("stacking", lambda: stack(2.8 - EDGE), 0),
+        ("stacking", lambda: stack(4.2 - EDGE), 1),
+        ("stacking", lambda: stack(4.2 + EDGE), 0),
+        ("stacking", lambda: stack(3.4, 4.3), 1),  # centres are 5.48 Å apart
+        ("stacking", lambda: stack(3.4, 4.4), 0),
+        ("stacking", lambda: stack(3.4, tilt=31.0), 1),
+        ("stacking", lambda: stack(3.4, tilt=32.5), 0),
+        ("stacking", lambda: stack(3.4, name="PHE"), 0),
     ],
 )
-def test_hydrogen_bonds_end_at_4_and_5_angstroms_and_at_100_degrees(
-    donor_hydrogen: float, hydrogen_acceptor: float, angle: float, bound: bool
+def test_constraints_end_at_their_published_limits(
+    kind: str, example: Callable[[], Ensemble], count: int
 ) -> None:
-    found = network(meeting(donor_hydrogen, hydrogen_acceptor, angle))
-    assert counted(found)["hydrogen bond"] == int(bound)
-
-
-@pytest.mark.parametrize(("n_between", "bound"), [(2, False), (3, True)])
-def test_donor_and_acceptor_are_more_than_three_bonds_apart(n_between: int, bound: bool) -> None:
-    """As many carbons between as there are bonds less one; where these lie matters little."""
-    carbons = {f"C{number}": (0.9 * number, 2.5 + number, 3.0) for number in range(n_between)}
-    carbons[f"C{n_between - 1}"] = (3.4, 1.35, 0.0)
-    atoms = {"O1": (0.0, 0.0, 0.0), **carbons, "O2": (2.9, 0.0, 0.0), "H": (1.0, 0.0, 0.0)}
-    found = network(molecule(atoms, f"{chain(['O1', *carbons, 'O2'])} O1-H"))
-    assert counted(found)["hydrogen bond"] == int(bound)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "limit"),
-    [
-        (methane, methane, 1.7 + 1.7 + 0.5),
-        (methane, sulphane, 1.7 + 1.8 + 0.5),
-        (sulphane, sulphane, 1.8 + 1.8 + 0.5),
-    ],
-)
-def test_tethers_end_half_an_angstrom_beyond_the_radii(
-    one: Callable[[], Ensemble], other: Callable[[], Ensemble], limit: float
-) -> None:
-    for gap, tied in ((limit - EDGE, 1), (limit + EDGE, 0)):
-        assert counted(network(joined(one(), moved(other(), (gap, 0.0, 0.0)))))["tether"] == tied
-
-
-@pytest.mark.parametrize(("n_atoms", "tied"), [(4, 0), (5, 1)])
-def test_tethered_atoms_are_more_than_three_bonds_apart(n_atoms: int, tied: int) -> None:
-    """A chain far wider than bonds are, whose ends meet, the first in a residue of its own."""
-    names = [f"C{number}" for number in range(n_atoms)]
-    places = ring(n_atoms, 10.0)
-    places[-1] = places[0] + [0.0, 0.0, 3.5]
-    curled = molecule(dict(zip(names, places, strict=True)), chain(names))
-    resids = np.where(np.arange(n_atoms) == 0, 1, 2)
-    apart = replace(curled, atoms=replace(curled.atoms, resids=resids))
-    assert counted(network(apart))["tether"] == tied
-
-
-@pytest.mark.parametrize(
-    ("metal", "limit"),
-    [("Zn", 1.22 + 1.05 + 0.4), ("Fe", 1.32 + 1.05 + 0.4), ("Mg", 1.41 + 1.05 + 0.4)],
-)
-def test_metals_hold_sulphur_within_the_covalent_radii_and_0_4(metal: str, limit: float) -> None:
-    for gap, bound in ((limit - 0.001, 1), (limit + 0.001, 0)):
-        found = network(joined(ion(metal), moved(sulphane(), (gap, 0.0, 0.0))))
-        assert counted(found)["metal"] == bound
-
-
-@pytest.mark.parametrize("symbol", ["Na", "K", "Cl"])
-def test_alkali_and_other_ions_are_bound_to_nothing(symbol: str) -> None:
-    found = network(joined(ion(symbol), moved(sulphane(), (2.3, 0.0, 0.0))))
-    assert set(counted(found)) == {"covalent"}
+    assert counted(network(example()))[kind] == count
+    without = network(example(), tethers="none", stacking=False)
+    assert set(counted(without)).isdisjoint({"tether", "stacking"})
 
 
 # ---- another program's lists, and rules tried on all pairs ---------------------------------------
@@ -220,62 +246,10 @@ def test_1bck_has_the_hydrogen_bonds_and_tethers_of_the_other_program() -> None:
     assert counted(network(structure("1bck")))["tether"] == 118
 
 
-def test_carbons_beside_oxygen_or_in_one_residue_are_not_tethered() -> None:
-    methanol = molecule(
-        {**METHANE, "O": (0.83, 0.83, 0.83), "H": (1.6, 0.4, 0.5)}, f"{METHANE_BONDS} C-O O-H"
-    )
-    beside = joined(methane(), moved(methanol, (-3.6, 0.0, 0.0)))
-    one = joined(methane(), moved(methane(), (3.6, 0.0, 0.0)))
-    together = replace(one, atoms=replace(one.atoms, resids=np.ones(len(one.atoms), np.int64)))
-    tethers = [counted(network(each))["tether"] for each in (beside, together, one)]
-    assert tethers == [0, 0, 1]
-    assert counted(network(one, tethers="none"))["tether"] == 0
-
-
-# ---- stacking ------------------------------------------------------------------------------------
-
-
-def stack(rise: float, *, slide: float = 0.0, tilt: float = 0.0, name: str = "U") -> Ensemble:
-    """Two rings of uracil, the second moved along its normal, sideways, and tilted (degrees)."""
-    names = "N1 C2 N3 C4 C5 C6".split()
-    bonds = f"{chain([*names, 'N1'])} N3-H3"
-    flat = np.vstack([ring(6, 1.37), [0.0, 0.0, 2.4]])[:, [1, 2, 0]]
-    angle = np.deg2rad(tilt)
-    turn = np.array(
-        [[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]
-    )
-    names.append("H3")
-    places = [dict(zip(names, each, strict=True)) for each in (flat, flat @ turn)]
-    one, other = (molecule(each, bonds, resname=name) for each in places)
-    return joined(one, moved(other, (0.0, rise, slide)))
-
-
-@pytest.mark.parametrize(
-    ("example", "stacked"),
-    [
-        (lambda: stack(3.4), True),
-        (lambda: stack(2.8 - EDGE), False),
-        (lambda: stack(4.2 - EDGE), True),
-        (lambda: stack(4.2 + EDGE), False),
-        (lambda: stack(3.4, slide=4.3), True),  # centres are 5.48 Å apart
-        (lambda: stack(3.4, slide=4.4), False),
-        (lambda: stack(3.4, tilt=31.0), True),
-        (lambda: stack(3.4, tilt=32.5), False),
-        (lambda: stack(3.4, name="PHE"), False),
-    ],
-)
-def test_bases_stack_where_they_lie_on_one_another(
-    example: Callable[[], Ensemble], stacked: bool
-) -> None:
-    found = network(example(), tethers="none")
-    assert counted(found)["stacking"] == int(stacked)
-    assert counted(network(example(), stacking=False))["stacking"] == 0
-
-
 def test_a_stack_takes_three_of_the_six_modes_between_its_nearest_atoms() -> None:
-    found = network(stack(3.4, slide=1.37, tilt=10.0), tethers="none")
+    found = network(stack(3.4, 1.37, 10.0), tethers="none")
     ends = found.bonds[found.of_kind("stacking")]
-    places = stack(3.4, slide=1.37, tilt=10.0).snapshot()[0]
+    places = stack(3.4, 1.37, 10.0).snapshot()[0]
     lengths = np.linalg.norm(places[:6, None] - places[None, 7:13], axis=2)
     assert np.linalg.norm(np.subtract(*places[ends[0]])) == lengths.min()
     assert found.bars[found.of_kind("stacking")].tolist() == [3]
@@ -301,17 +275,6 @@ def test_the_network_does_not_depend_on_where_and_in_which_order_atoms_are() -> 
             pairs = order[found.bonds[found.of_kind(kind)]]
             assert pairs_of(one.bonds[one.of_kind(kind)]) == pairs_of(pairs)
         np.testing.assert_allclose(weak(found).energies, weak(one).energies, 1e-5, 1e-8)
-
-
-def test_a_bond_through_the_wall_of_a_box_is_found() -> None:
-    pair = joined(hydroxyl(), moved(hydroxyl(), (2.8, 0.0, 0.0)))
-    places = pair.snapshot()[0][None]
-    cut = np.where(places[..., :1] > 1.5, places - [20.0, 0.0, 0.0], places)
-    whole = network(pair)
-    boxed = network(Ensemble.from_array(cut, atoms=pair.atoms, unit="Å", boxes=[20.0] * 3))
-    assert counted(whole)["hydrogen bond"] == 1
-    assert (whole.bonds == boxed.bonds).all()
-    np.testing.assert_allclose(whole.energies, boxed.energies)
 
 
 # ---- options -------------------------------------------------------------------------------------
