@@ -264,32 +264,6 @@ def test_what_is_not_yet_taken_up_stays_in_the_file(tmp_path: Path) -> None:
     assert Checkpoint(path, resume=True).recall("moments", str)["mean"].tolist() == [0, 1, 2, 3]
 
 
-def test_an_outer_loop_is_saved_with_the_loop_within(tmp_path: Path) -> None:
-    halves = [PAIRS[:95], PAIRS[95:]]
-
-    def both(
-        checkpoint: Checkpoint | None = None, progress: Any = None
-    ) -> tuple[Floats, list[int]]:
-        run, seen = Run.of(checkpoint=checkpoint, progress=progress), list[int]()
-        with run.loop("halves", lambda: "key", 2) as loop:
-            means = [loop.kept[name] for name in sorted(loop.kept)]
-            for half in range(loop.done, 2):
-                seen.append(half)
-                means.append(moments(Ensemble.from_array(snapshots()), halves[half], run=run)[0][2])
-                loop.advance(half + 1, lambda: {f"half {k}": mean for k, mean in enumerate(means)})
-        return np.concatenate(means), seen
-
-    path = tmp_path / "a.checkpoint"
-    with pytest.raises(KilledError), Checkpoint(path, interval=0) as checkpoint:
-        both(checkpoint, stop_at(9, fail))  # six blocks, the first half, and two blocks
-    left = list[tuple[int, int]]()
-    with Checkpoint(path, resume=True) as checkpoint:
-        found, seen = both(checkpoint, lambda *told: left.append(told))
-    assert np.array_equal(found, both()[0])
-    assert seen == [1]
-    assert left == [(300, 600), (400, 600), (500, 600), (600, 600), (2, 2)]
-
-
 IDENTITY = {"the version": "1", "input 1": "a.pdb", "the option cutoff": "3"}
 
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests_next import naive
-from tests_next.golden import load_core
 from tests_next.strategies import Floats, PairList, pair_lists
 from timme_next.hierarchy import Hierarchy, condense, grow
 from timme_next.hierarchy.condensed import PLATEAU, lineages
@@ -66,15 +65,6 @@ def test_ten_sites_are_needed_on_both_sides() -> None:
     assert condense(on_a_line(*[1.0] * 9, 5.0, *[1.0] * 8)).sizes.tolist() == [19]
     with pytest.raises(ValueError, match="at least 2 sites, got 1"):
         condense(on_a_line(1.0), min_size=1)
-
-
-@pytest.mark.parametrize("name", ["1bnr-bodies", "adk-atoms", "spheres-contact", "latex-contact"])
-def test_frozen_trees_are_condensed_as_before(name: str) -> None:
-    golden = load_core(name)
-    tree = Hierarchy(golden["parents"].astype(np.int64), golden["heights"])
-    found = condense(tree, min_size=int(golden["condensed_min_size"]))
-    for field in ("nodes", "parents", "births", "deaths", "sizes"):
-        assert getattr(found, field).tolist() == golden[f"condensed_{field}"].tolist()
 
 
 # ---- lineages ----------------------------------------------------------------------------------

@@ -12,22 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests_next import naive
-from tests_next.golden import load_core
-from tests_next.golden.cases import CASES
-from tests_next.golden.digests import digest
 from tests_next.strategies import boxed_snapshots, gapped_snapshots, moved_snapshots, snapshots
-from timme_next._kernels import contacts as kernel
 from timme_next.contacts import find_contacts
 from timme_next.engine.checkpoint import Run
 from timme_next.engine.workers import Threads
 from timme_next.ensemble import Ensemble, Images
 
 Floats = naive.Floats
-SIMPLE = ["latex-contact", "crowd-contact", "gapped-contact", "spheres-contact"]
-SIMPLE += [
-    f"{space}-contact"
-    for space in "open straight tilted steep slab tilted-slab plane ring breathing".split()
-]
 
 
 def contacts(
@@ -158,34 +149,3 @@ def test_time_grows_in_proportion_even_with_points_far_away() -> None:
         assert time.process_time() - start < 2  # all 1.8e9 pairs would take more
         # Within a radius of 1 are 4π/3 points; the border of the cloud has fewer.
         assert len(found) == pytest.approx(60_000 * 2 * np.pi / 3, rel=0.1)
-
-
-def test_extents_hold_all_places_or_images_of_them() -> None:
-    rng = np.random.default_rng(2)
-    xyz = 20 * rng.normal(size=(50, 3, 6))
-    xyz[3] = np.nan
-    xyz[4, :, 2] = np.nan
-    matrices, shifts = rng.normal(size=(6, 3, 3)), rng.normal(size=(6, 3))
-    for periods in (np.full(3, np.inf), np.array([5.0, np.inf, 7.0])):
-        centres, halves = np.zeros((2, 50, 3))
-        kernel.extents(xyz, shifts, matrices, periods, centres, halves)
-        assert (halves[3] == -np.inf).all()
-        places = np.einsum("pdk,kda->pka", xyz, matrices) - shifts
-        away = places - centres[:, None]
-        closed = periods < np.inf
-        away[..., closed] -= np.rint(away[..., closed] / periods[closed]) * periods[closed]
-        seen = np.isfinite(away).all(axis=2)
-        bounds = np.minimum(halves, 0.5 * periods)[:, None] * (1 + 1e-9)
-        assert (np.abs(away) <= bounds)[seen].all()
-
-
-@pytest.mark.parametrize("name", SIMPLE)
-def test_golden_contacts_are_found_again(name: str) -> None:
-    case, frozen = CASES[name], load_core(name)
-    plain, facts = case.plain(), frozen["facts"]
-    ensemble = Ensemble.from_array(plain.coordinates, boxes=plain.box, gaps=plain.gaps)
-    found = find_contacts(ensemble, **case.chosen)
-    assert len(found) == facts["n_chosen"]
-    if facts["n_pairs"] == facts["n_chosen"]:
-        assert digest(found) == facts["pairs_digest"]
-    assert set(map(tuple, frozen["pairs"].tolist())) <= set(map(tuple, found.tolist()))

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests_next import naive
-from tests_next.golden import load_core
 from tests_next.strategies import PairList, pair_lists
 from timme_next.hierarchy import Hierarchy, grow
 from timme_next.hierarchy.curves import bandwidth, count_clusters, inflection, suggest
@@ -42,28 +41,6 @@ def test_every_curve_counts_the_clusters_of_the_definition(
             assert counted.size_fractions[:, k] == pytest.approx(expected["size_fractions"])
             assert counted.large_fraction[k] == pytest.approx(expected["large_fraction"])
             assert counted.largest_fraction[k] == expected["largest"] / listed.n_sites
-
-
-@given(pair_lists())
-def test_fractions_add_up_and_clusters_only_grow(listed: PairList) -> None:
-    counted = count_clusters(grown(listed), large=4, sizes=range(1, listed.n_sites + 1))
-    assert counted.size_fractions.sum(axis=0) == pytest.approx(1)
-    assert counted.size_fractions[3:].sum(axis=0) == pytest.approx(counted.large_fraction)
-    for growing in (counted.largest, counted.mean_size, counted.large_fraction):
-        assert (np.diff(growing) >= 0).all()
-    assert (np.diff(counted.n_clusters) < 0).all()
-
-
-@pytest.mark.parametrize("name", ["1bnr-bodies", "adk-atoms", "spheres-contact", "chain-max"])
-def test_frozen_trees_have_the_same_curves_and_inflection_as_before(name: str) -> None:
-    golden = load_core(name)
-    tree = Hierarchy(golden["parents"].astype(np.int64), golden["heights"])
-    counted = count_clusters(tree, cutoffs=golden["curve_cutoffs"])
-    assert counted.n_clusters.tolist() == golden["curve_clusters"].tolist()
-    assert counted.largest.tolist() == golden["curve_largest"].tolist()
-    for field in ("mean_size", "size_fractions", "large_fraction"):
-        np.testing.assert_allclose(getattr(counted, field), golden[f"curve_{field}"], rtol=1e-14)
-    assert inflection(count_clusters(tree)) == pytest.approx(float(golden["inflection"]), rel=1e-12)
 
 
 # ---- the steepest rise -------------------------------------------------------------------------

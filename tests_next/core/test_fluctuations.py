@@ -311,14 +311,6 @@ def test_coordinates_whose_squares_are_not_numbers_are_refused(scale: float, *, 
         measured(points_of(array, gaps=gaps))
 
 
-@pytest.mark.parametrize("scale", [1e21, 1e-22])
-@pytest.mark.parametrize("gaps", [True, False])
-def test_squares_beyond_single_precision_are_summed_in_double(scale: float, *, gaps: bool) -> None:
-    array: Any = (scale * np.random.default_rng(0).normal(size=(300, 4, 2))).astype(np.float32)
-    found = measured(points_of(array, gaps=gaps)).sigma
-    assert found.tolist() == close(measured(points_of(array.astype(np.float64))).sigma.tolist(), 0)
-
-
 def apart(distance: float, axis: int = 0) -> Floats:
     """Two points that are about ``distance`` apart along an axis."""
     array = np.zeros((4, 2, 3))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 
 from tests_next.golden import load_core
 from tests_next.golden.cases import CASES, Case, labels_of_groups
+from tests_next.golden.digests import digest
 from tests_next.golden.systems import Plain
 from timme_next import objects as make_objects
 from timme_next import pairs as choose_pairs
@@ -22,17 +22,14 @@ from timme_next.ensemble.bonds import trace_steps
 from timme_next.ensemble.molecules import with_whole_molecules
 from timme_next.ensemble.unwrapping import fixed_images, molecules_of, unwrap
 from timme_next.fluctuations import Fluctuations, measure
+from timme_next.hierarchy import Hierarchy, condense, link
+from timme_next.hierarchy.curves import count_clusters, inflection
+from timme_next.hierarchy.stripes import lay_out_stripes
 from timme_next.objects import Objects
 from timme_next.pairs import Pairs
 
-
-def digest(array: npt.NDArray[Any]) -> str:
-    """Fingerprint as in `tests_next.golden.make_core`."""
-    if array.dtype.kind in "iub":
-        data = array.astype("<i8").tobytes()
-    else:
-        data = "\n".join(map(str, array.ravel().tolist())).encode()
-    return hashlib.sha256(f"{array.shape}".encode() + data).hexdigest()[:16]
+TIES = {"cloud-hamming"}  # some heights are closer than the tolerance, so they join in other steps
+RESTRICTED_STEP = 7  # of the shown sites
 
 
 def ensemble_of(made: Plain) -> Ensemble:
@@ -66,13 +63,10 @@ def run(name: str) -> tuple[Objects, Pairs, Fluctuations]:
     case = CASES[name]
     objects = objects_of(case)
     pairs = getattr(choose_pairs, case.pairs)(objects, **case.chosen)
+    options: Any = {"min_overlap": case.min_overlap, "metric": case.metric}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return (
-            objects,
-            pairs,
-            measure(objects, pairs, min_overlap=case.min_overlap, metric=case.metric),
-        )
+        return objects, pairs, measure(objects, pairs, **options)
 
 
 def objects_of(case: Case) -> Objects:
@@ -106,6 +100,7 @@ def test_sigma_is_that_of_the_golden_case(name: str) -> None:
         "names_digest": digest(objects.names),
         "anchors_digest": digest(objects.anchors),
         "reduction": objects.reduction,
+        "description": pairs.description,
         "n_chosen": len(pairs),
         "n_pairs": len(index),
         "pairs_digest": digest(index),
@@ -123,3 +118,34 @@ def test_sigma_is_that_of_the_golden_case(name: str) -> None:
     bounds = np.unique(np.linspace(0, len(sigma), 100, endpoint=False).astype(np.int64))
     sums = np.add.reduceat(sigma, bounds)
     np.testing.assert_allclose(sums, golden["sums"], relative, absolute)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_hierarchy_is_that_of_the_golden_case(name: str) -> None:
+    golden = load_core(name)
+    tree = link(run(name)[2], linkage=CASES[name].linkage)
+    close = partial(np.testing.assert_allclose, atol=1e-13)
+    tolerance = 2e-5 if golden["sigma"].dtype == np.float32 else 1e-12
+    if name in TIES:
+        tree = Hierarchy(golden["parents"].astype(np.int64), golden["heights"], tree.quantity)
+    restricted = tree.restrict(np.arange(0, tree.n_sites, RESTRICTED_STEP))
+    condensed = condense(tree, min_size=int(golden["condensed_min_size"]))
+    for prefix, found in (("", tree), ("restricted_", restricted), ("condensed_", condensed)):
+        for field in ("parents", "order", "nodes", "sizes"):
+            if prefix + field in golden:
+                assert getattr(found, field).tolist() == golden[prefix + field].tolist()
+        for field in ("heights", "births", "deaths"):
+            if prefix + field in golden:
+                close(getattr(found, field), golden[prefix + field], tolerance)
+    for cutoff, labels in zip(golden["cutoffs"], golden["labels"], strict=True):
+        assert tree.cut(cutoff).labels.tolist() == labels.tolist()
+    counted = count_clusters(tree, cutoffs=golden["curve_cutoffs"])
+    assert counted.n_clusters.tolist() == golden["curve_clusters"].tolist()
+    assert counted.largest.tolist() == golden["curve_largest"].tolist()
+    for field in ("mean_size", "size_fractions", "large_fraction"):
+        close(getattr(counted, field), golden[f"curve_{field}"], 1e-14)
+    steepest = inflection(count_clusters(tree))
+    close(np.nan if steepest is None else steepest, golden["inflection"], tolerance)
+    drawn = lay_out_stripes(tree)
+    columns = np.column_stack([drawn.start, drawn.stop, drawn.family])
+    assert digest(columns) == str(golden["stripes_digest"])

@@ -57,13 +57,5 @@ def test_two_edges_are_in_one_block_if_they_lie_on_a_common_cycle(
         assert (block[one] == block[other]) == expected
 
 
-def test_rings_that_share_one_node_are_two_blocks_and_a_bridge_is_its_own() -> None:
-    edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2), (4, 5)]
-    block = found_blocks(6, edges)
-    assert len({block[0], block[3], block[6]}) == 3
-    assert block[0] == block[1] == block[2]
-    assert block[3] == block[4] == block[5]
-
-
 def test_parallel_edges_share_a_block() -> None:
     assert found_blocks(3, [(0, 1), (0, 1), (1, 2)]) in ([0, 0, 1], [1, 1, 0])

@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 from tests_next import naive
-from tests_next.golden import load_core
 from tests_next.strategies import Floats, PairList, moved_snapshots, pair_lists, sigma_matrices
 from timme_next import objects, pairs
 from timme_next.ensemble import Ensemble
@@ -71,16 +70,6 @@ def test_moving_every_snapshot_as_a_whole_changes_no_height(moved: tuple[Floats,
     # Each σ is kept to rounding of coordinates up to about 30, and so is their order statistic.
     tolerance = 100 * 30 * np.finfo(np.float64).eps
     assert after.to_linkage()[:, 2] == pytest.approx(before.to_linkage()[:, 2], abs=tolerance)
-
-
-@pytest.mark.parametrize("name", ["crowd", "ring-road", "open-contact", "gapped-nearest"])
-def test_frozen_sigma_are_linked_as_before(name: str) -> None:
-    golden = load_core(name)  # small enough that σ of all pairs is stored
-    assert len(golden["sigma"]) == golden["facts"]["n_pairs"]
-    given_as = fluctuations(golden["facts"]["n_objects"], golden["pairs"], golden["sigma"])
-    found = link(given_as)
-    assert found.parents.tolist() == golden["parents"].tolist()
-    assert found.heights.tolist() == golden["heights"].tolist()
 
 
 # ---- other linkages ----------------------------------------------------------------------------

@@ -160,22 +160,6 @@ def test_merging_blocks_is_measuring_them_together(array: Floats, data: st.DataO
     assert_close(merged, array)
 
 
-def test_merging_into_nothing_keeps_all_bits() -> None:
-    array = np.random.default_rng(0).normal(size=(70, 5, 3))
-    for found in (measured(array), measured(array, boxes=[3.0, 3.0, 3.0])):
-        merged = Moments.empty(10)
-        merged.add(found)
-        assert bits(merged) == bits(found)
-
-
-def test_part_of_the_pairs_is_a_view() -> None:
-    whole = Moments.empty(10)
-    whole.part(slice(2, 4)).add(Moments.empty(10).part(slice(0, 2)))
-    whole.part(slice(2, 4)).count[:] = 7
-    assert whole.count.tolist() == [0, 0, 7, 7, 0, 0, 0, 0, 0, 0]
-    assert np.isnan(whole.variance).all()
-
-
 # ---- bits --------------------------------------------------------------------------------------
 
 
@@ -203,12 +187,6 @@ def test_a_pair_is_the_same_in_either_direction(array: Floats, *, gaps: bool) ->
     found = measured(array, pairs, gaps=gaps)
     turned = measured(array, pairs[:, ::-1], gaps=gaps)
     assert bits(found) == bits(turned)
-
-
-def test_missing_dimensions_change_no_bit() -> None:
-    array = np.random.default_rng(0).normal(size=(98, 6, 1)).astype(SINGLE)
-    flat = np.concatenate([array, np.zeros_like(array), np.zeros_like(array)], axis=2)
-    assert bits(measured(array)) == bits(measured(flat))
 
 
 # ---- precision ---------------------------------------------------------------------------------

@@ -13,9 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests_next import naive
-from tests_next.golden import load_core
-from tests_next.golden.cases import CASES
-from tests_next.golden.digests import digest
 from tests_next.strategies import bond_graphs, boxed_snapshots, seeds, snapshots
 from timme_next import objects, pairs
 from timme_next.ensemble import Atoms, Ensemble, Images
@@ -59,18 +56,6 @@ def test_all_pairs_come_once_in_pieces_of_at_most_any_size(n_sites: int, size: i
     found = [(i, j) for piece in pieces for i, j in piece.tolist()]
     assert sorted(found) == list(itertools.combinations(range(n_sites), 2))
     assert max(map(len, pieces)) <= size
-
-
-def test_consecutive_pairs_stay_within_squares_and_small_squares() -> None:
-    """Frames of few sites at a time are in the first cache, and of some more in the second."""
-    (piece,) = pairs.all(points_of(np.zeros((2, 960, 1)))).chunks(10**6)
-    for side in (12, 96):
-        n_sites = [
-            len(np.unique(piece[start : start + side**2]))
-            for start in range(0, len(piece), side**2)
-        ]
-        assert np.median(n_sites) <= 3 * side
-        assert max(n_sites) <= 6 * side
 
 
 @given(bond_graphs(), st.integers(0, 4))
@@ -312,14 +297,3 @@ def test_large_numbers_of_objects_do_not_overflow() -> None:
     last = (n_sites - 2, n_sites - 1)
     assert listed(pairs.given(chosen, np.array([last, (0, 1)], np.int32))) == [(0, 1), last]
     assert len(pairs.all(chosen)) == 4_999_950_000
-
-
-@pytest.mark.parametrize("name", ["straight-nearest", "spheres-nearest", "sphere-tracks-nearest"])
-def test_golden_nearest_are_found_again(name: str) -> None:
-    case, facts = CASES[name], load_core(name)["facts"]
-    plain = case.plain()
-    chosen = points_of(plain.coordinates, boxes=plain.box)
-    found = pairs.nearest(chosen, **case.chosen)
-    assert found.description == facts["description"]
-    assert found.index is not None
-    assert digest(found.index) == facts["pairs_digest"]

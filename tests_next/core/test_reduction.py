@@ -106,33 +106,6 @@ def test_any_number_of_threads_gives_the_same_bits(
     assert one == two == three
 
 
-@pytest.mark.usefixtures("short_blocks")
-@pytest.mark.parametrize("chunk", [97, 500, 1769])
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_any_chunks_of_pairs_give_the_same_bits(chunk: int, kind: type) -> None:
-    ensemble, pairs = Ensemble.from_array(wandering(250, 60, kind)), all_pairs(60)
-    chunks = [pairs[first : first + chunk] for first in range(0, len(pairs), chunk)]
-    found = [moments(ensemble, some)[0] for some in chunks]
-    joined = tuple(map(np.concatenate, zip(*found, strict=True)))
-    assert bits([joined]) == bits(moments(ensemble, pairs))
-
-
-@pytest.mark.usefixtures("short_blocks")
-def test_blocks_are_merged_in_their_order() -> None:
-    ensemble = Ensemble.from_array(wandering(350))
-    whole, *blocks = (
-        Moments(*kept)
-        for kept in moments(
-            ensemble,
-            all_pairs(5),
-            [range(350), range(100), range(100, 200), range(200, 300), range(300, 350)],
-        )
-    )
-    for block in blocks[1:]:
-        blocks[0].add(block)
-    assert bits([blocks[0].arrays]) == bits([whole.arrays])
-
-
 def test_a_short_part_of_single_coordinates_is_summed_in_double() -> None:
     array = 50 + 0.01 * wandering(600, kind=np.float32)
     (short,) = moments(Ensemble.from_array(array), all_pairs(5), [range(300, 320)])

@@ -16,13 +16,10 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import squareform
 
 from tests_next import naive
-from tests_next.golden import load_core
 from tests_next.strategies import Floats, PairList, pair_lists, seeds, sigma_matrices
 from timme_next.hierarchy import Hierarchy, Partition, Quantity, grow
 from timme_next.hierarchy.partition import adjusted_rand, count_pairs, rand_index, rank_labels
 from timme_next.hierarchy.quantity import SIGMA, as_quantity, sigma_by
-
-GOLDEN = ("1bnr-bodies", "adk-ca", "adk-atoms", "chain-max", "spheres-contact", "water-drop")
 
 
 def grown(listed: PairList) -> Hierarchy:
@@ -144,18 +141,6 @@ def test_trees_of_a_forest_are_joined_at_infinity_for_scipy(listed: PairList) ->
 # ---- golden ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-def test_frozen_trees_are_ordered_cut_and_restricted_as_before(name: str) -> None:
-    golden = load_core(name)
-    hierarchy = Hierarchy(golden["parents"].astype(np.int64), golden["heights"])
-    assert hierarchy.order.tolist() == golden["order"].tolist()
-    for cutoff, labels in zip(golden["cutoffs"], golden["labels"], strict=True):
-        assert hierarchy.cut(cutoff).labels.tolist() == labels.tolist()
-    restricted = hierarchy.restrict(np.arange(0, hierarchy.n_sites, 7))
-    assert restricted.parents.tolist() == golden["restricted_parents"].tolist()
-    assert restricted.heights.tolist() == golden["restricted_heights"].tolist()
-
-
 # ---- Newick ------------------------------------------------------------------------------------
 
 
@@ -259,19 +244,6 @@ def test_a_split_matrix_is_a_forest_that_a_high_pair_joins(matrix: Floats, seed:
     whole = grown_from(split)
     assert whole.levels.tolist() == [*parts.levels.tolist(), 99.0]
     assert whole.cut(98.0).labels.tolist() == parts.cut(98.0).labels.tolist()
-
-
-def test_equal_heights_join_in_one_step() -> None:
-    hierarchy = grown_from(np.ones((5, 5)))
-    assert hierarchy.heights.tolist() == [1.0]
-    assert hierarchy.parents.tolist() == [5, 5, 5, 5, 5, -1]
-
-
-def test_a_cutoff_includes_the_height_that_is_equal_to_it() -> None:
-    hierarchy = grow(3, np.array([[0, 1], [1, 2]]), np.array([0.0, 0.4]))
-    assert hierarchy.cut(0.0).labels.tolist() == [0, 0, 1]
-    assert hierarchy.cut(-1e-300).labels.tolist() == [0, 1, 2]
-    assert hierarchy.cut(math.inf).labels.tolist() == [0, 0, 0]
 
 
 def test_deep_hierarchies_are_written_in_proportional_time() -> None:
