@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests_next.core.test_golden import digest
 from tests_next.golden import load_json, recipes
+from tests_next.golden.digests import digest
 from timme_next import analyse, read
 from timme_next.analysis.result import Analysis
 

@@ -151,14 +151,6 @@ def test_a_snapshot_of_weight_0_is_as_one_that_is_not_there() -> None:
         assert found.common.tolist() == without.common.tolist() == [4] * len(found.sigma)
 
 
-def test_centres_are_compared_as_points() -> None:
-    array = np.random.default_rng(0).normal(size=(5, 6, 3))
-    sets = [[0, 1], [2, 3], [4, 5]]
-    centres = np.stack([array[:, members].mean(axis=1) for members in sets], axis=1)
-    found = measured(objects.groups(Ensemble.from_array(array), sets, reduction="centre"))
-    assert found.sigma.tolist() == close(measured(points_of(centres)).sigma.tolist())
-
-
 # ---- invariants ----------------------------------------------------------------------------------
 
 
@@ -360,16 +352,6 @@ def test_half_of_the_objects_keep_a_partner_and_no_longer_overlap_does_that(seen
     found = kept_by_half(shared)
     assert found == 2 or 2 * np.count_nonzero(shared >= found) >= len(shared)
     assert 2 * np.count_nonzero(shared > found) < len(shared)
-
-
-def test_half_of_gapped_snapshots_must_be_shared_by_default() -> None:
-    walks = np.random.default_rng(0).normal(size=(5, 4, 2))
-    walks[:2, 0] = walks[:3, 1] = np.nan
-    for overlap in (None, "auto"):
-        found = measured(points_of(walks, gaps=True), min_overlap=overlap)
-        assert sorted(zip(by_pair(found), found.common.tolist(), strict=True)) == [
-            ((0, 2), 3), ((0, 3), 3), ((2, 3), 5)
-        ]  # fmt: skip
 
 
 def test_auto_measures_a_crowd_in_which_few_coexist() -> None:

@@ -1,21 +1,25 @@
-"""References of σ that is resampled from sums over parts of the snapshots."""
+"""References of pairs of sites, and of σ resampled from sums over parts of the snapshots."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from tests_next import naive
 from timme_next import objects
 from timme_next._arrays import Bools, Floats, Ints
+from timme_next._kernels.site_motion import fit_sites
 from timme_next.ensemble import Ensemble
 from timme_next.objects import Objects
 from timme_next.parts import PartSums, sum_parts
+from timme_next.site_pairs import SitePairs
 
 PARTS = [range(7), range(7, 19), range(19, 20), range(20, 40)]
 TIMES = [[1, 1, 1, 1], [2, 0, 0, 1], [0, 3, 1, 0]]
@@ -160,3 +164,73 @@ def test_parts_that_leave_snapshots_out_are_refused() -> None:
     made = objects.points(Ensemble.from_array(wandering(7)))
     with pytest.raises(ValueError, match="must begin where the one before it ends"):
         sum_parts(made, np.array([[0, 1]]), [range(3), range(5, 9)])
+
+
+# ---- pairs of sites ----------------------------------------------------------------------------
+
+# Objects {0, 1} and {1, 2} have the cross pairs (0, 1), (0, 2), (1, 1) and (1, 2).
+SHARING = objects.groups(Ensemble.from_array(np.zeros((2, 3, 1))), [[0, 1], [1, 2]])
+PAIR = SitePairs.of(SHARING, np.array([[0, 1]]))
+
+
+def test_a_shared_site_counts_zero() -> None:
+    assert PAIR.site_pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+    values = np.array([1.0, 2.0, 5.0])
+    assert PAIR.reduce(values).tolist() == [2.0]
+    assert PAIR.reduce(values, largest=True).tolist() == [5.0]
+
+
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_an_unknown_cross_pair_makes_the_result_unknown(place: int, *, largest: bool) -> None:
+    values = np.array([1.0, 2.0, 5.0])
+    values[place] = math.nan
+    assert np.isnan(PAIR.reduce(values, largest=largest)).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.integers(1, 3))
+def test_reduction_is_over_all_cross_pairs_each_measured_once(
+    seed: int, largest: bool, n_columns: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    n_sites, n_objects = int(rng.integers(2, 60)), int(rng.integers(2, 90))
+    sets = [rng.permutation(n_sites)[: rng.integers(1, 5)] for _ in range(n_objects)]
+    made = objects.groups(Ensemble.from_array(np.zeros((2, n_sites, 1))), sets)
+    chosen = [pair for pair in itertools.combinations(range(n_objects), 2) if rng.random() < 0.3]
+    index = rng.permutation(np.array(chosen or [(0, 1)]))
+    found = SitePairs.of(made, index)
+    crossing = sorted(
+        {
+            (int(min(i, j)), int(max(i, j)))
+            for a, b in index
+            for i, j in itertools.product(sets[a], sets[b])
+            if i != j
+        }
+    )
+    assert list(map(tuple, found.site_pairs.tolist())) == crossing
+    values = rng.random((len(crossing), n_columns))
+    value = dict(zip(crossing, values, strict=True))
+    none = np.zeros(n_columns)
+    reduced = found.reduce(values, largest=largest, threads=2)
+    for (a, b), row in zip(index, reduced, strict=True):
+        rows = [
+            none if i == j else value[int(min(i, j)), int(max(i, j))]
+            for i, j in itertools.product(sets[a], sets[b])
+        ]
+        expected = np.max(rows, axis=0) if largest else sum(rows, none) / len(rows)
+        assert row.tolist() == expected.tolist()  # added up in the same order
+
+
+def test_motion_of_sites_is_the_least_squares_fit_of_sums_of_two() -> None:
+    rng = np.random.default_rng(2)
+    pairs = np.array([*itertools.combinations(range(7), 2)])[rng.permutation(21)[:16]]
+    squares = rng.random((3, 16))
+    design = np.zeros((16, 8))  # site 7 has no pair
+    design[np.arange(16)[:, None], pairs] = 1.0
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    order = np.argsort(ends[:, 0], kind="stable")
+    begins = np.searchsorted(ends[order, 0], np.arange(9))
+    found = fit_sites(begins, ends[order, 1], order % 16, squares, np.zeros(8), 10_000)
+    for fitted, wanted in zip(found, squares, strict=True):
+        expected, _ = nnls(design, wanted)
+        assert fitted == pytest.approx(expected, abs=1e-6)

@@ -1,4 +1,4 @@
-"""Reference, parity and invariant tests of hierarchies and partitions."""
+"""Reference, parity and invariant tests of hierarchies, partitions and linkages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,18 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import squareform
 
 from tests_next import naive
-from tests_next.strategies import Floats, PairList, pair_lists, seeds, sigma_matrices
-from timme_next.hierarchy import Hierarchy, Partition, Quantity, grow
+from tests_next.strategies import (
+    Floats,
+    PairList,
+    pair_lists,
+    seeds,
+    sigma_matrices,
+)
+from timme_next import objects, pairs
+from timme_next.ensemble import Ensemble
+from timme_next.fluctuations import Fluctuations
+from timme_next.hierarchy import Hierarchy, Partition, Quantity, grow, link
+from timme_next.hierarchy.linking import brace
 from timme_next.hierarchy.partition import adjusted_rand, count_pairs, rand_index, rank_labels
 from timme_next.hierarchy.quantity import SIGMA, as_quantity, sigma_by
 
@@ -341,3 +351,71 @@ def test_a_quantity_names_its_axis_and_writes_its_cutoffs() -> None:
     assert as_quantity(energy) == energy
     assert sigma_by(None, "Å") == as_quantity(SIGMA, "Å")
     assert not sigma_by("haversine", "km").is_length
+
+
+# ---- linkages ----------------------------------------------------------------------------------
+
+MATRIX = np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])
+
+
+def fluctuations(n: int, listed: Any, sigmas: Any) -> Fluctuations:
+    return Fluctuations(n, np.asarray(listed), np.asarray(sigmas), np.full(len(sigmas), 2), "Å")
+
+
+# ---- other linkages ----------------------------------------------------------------------------
+
+
+def test_bracing_separates_two_bodies_that_one_pair_holds_together() -> None:
+    matrix = np.full((16, 16), 9.0)
+    matrix[:8, :8] = matrix[8:, 8:] = 1.0
+    matrix[7, 8] = matrix[8, 7] = 0.5
+    np.fill_diagonal(matrix, 0.0)
+    assert link(matrix).cut(1.0).sizes.tolist() == [16]
+    assert link(matrix, linkage="braced").cut(1.0).sizes.tolist() == [8, 8]
+
+
+@given(pair_lists(max_sites=8))
+def test_a_pair_is_braced_by_four_partners(listed: PairList) -> None:
+    ends, first = np.unique(np.sort(listed.pairs, axis=1), axis=0, return_index=True)
+    sigmas = listed.sigmas[first]
+    expected = naive.braced(listed.n_sites, ends, sigmas, 4)
+    assert brace(listed.n_sites, ends, sigmas).tolist() == expected
+    found = link(fluctuations(listed.n_sites, ends, sigmas), linkage="braced")
+    assert same(found, link(fluctuations(listed.n_sites, ends, expected)))
+
+
+@given(sigma_matrices(max_sites=8))
+def test_average_linkage_joins_by_the_mean_square_of_all_pairs(matrix: Floats) -> None:
+    distinct = matrix + 1e-3 * squareform(np.arange(len(matrix) * (len(matrix) - 1) // 2) + 1.0)
+    tree = link(distinct, linkage="average")
+    found = {
+        (frozenset(tree.members(node).tolist()), round(float(tree.births[node]), 9))
+        for node in range(tree.n_sites, len(tree.parents))
+    }
+    assert found == {(part, round(height, 9)) for part, height in naive.average_merges(distinct)}
+
+
+# ---- refusals ----------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_linked_is_refused_with_a_remedy(tmp_path: Any) -> None:
+    ensemble = Ensemble.from_array(np.zeros((2, 3, 3)))
+    for wrong in (ensemble, objects.points(ensemble), pairs.all(objects.points(ensemble))):
+        with pytest.raises(TypeError, match=r"pass timme.measure\(objects, pairs\)"):
+            link(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="already"):
+        link(link(MATRIX))  # type: ignore[arg-type]
+    for path in (tmp_path, str(tmp_path)):
+        with pytest.raises(TypeError, match="read_matrix"):
+            link(path)
+    with pytest.raises(ValueError, match="single, braced or average, got 'ward'"):
+        link(MATRIX, linkage="ward")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="needs σ of all 6 pairs"):
+        link(fluctuations(4, [[0, 1], [1, 2]], [1.0, 1.0]), linkage="average")
+
+
+def test_a_quantity_travels_with_the_heights() -> None:
+    assert link(MATRIX, unit="nm").quantity.cutoff_text(0.1) == "σc = 0.1 nm"
+    assert link(MATRIX, quantity="PAE", unit="Å").quantity.cutoff_name == "PAE cutoff"
+    energy = Quantity("E", "kcal/mol")
+    assert link(MATRIX, quantity=energy).quantity == energy
