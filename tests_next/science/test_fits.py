@@ -221,3 +221,9 @@ def test_bodies_that_walls_cut_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="whole molecules"):
             ask()
+
+
+def test_other_dimensions_are_refused() -> None:
+    for dimensions in (1, 4):
+        with pytest.raises(ValueError, match=f"need 2 or 3 dimensions, got {dimensions}"):
+            superpose(Ensemble.from_array(np.zeros((3, 9, dimensions))))

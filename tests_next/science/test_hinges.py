@@ -155,7 +155,10 @@ def test_snapshots_in_which_a_body_is_not_whole_do_not_count() -> None:
     found = found_in(ensemble)
     assert found.frames.tolist() == [0, 1, 2, 4, 6, 7, 8, 9]
     assert "8 of 10 snapshots" in found.verdict
-    snapshots[1:, 60:] = np.nan
+    snapshots[:, 60:] = np.nan
+    never = found_in(Ensemble.from_array(snapshots, gaps=True))
+    assert never.verdict == "the body has no orientation: it has no site"
+    snapshots[0] = plant(10, 60.0).ensemble.coordinates()[0]
     none = found_in(Ensemble.from_array(snapshots, gaps=True))
     assert none.kind == "undefined"
     assert "1 of 10 snapshots" in none.verdict

@@ -189,6 +189,8 @@ def _runs(ensemble: Ensemble, lags: Sequence[int]) -> list[Ints]:
     runs = [np.flatnonzero(number == run) for run in np.unique(number)]
     longest = max(len(own) for own in runs)
     if not len(lags) or not all(1 <= lag < longest for lag in lags):
-        within = " within the longest run" if len(runs) > 1 else ""
-        raise ValueError(f"lags range from 1 to {longest - 1} snapshots{within}, got {list(lags)}")
+        raise ValueError(
+            f"lags need from 1 snapshot to less than the longest run, which has {longest}, got "
+            f"{list(lags)}"
+        )
     return runs

@@ -176,7 +176,7 @@ def shape_of(
     counted = np.ones(len(positions)) if counts is None else counts
     first = positions[np.isfinite(positions).all(axis=2).sum(axis=1).argmax()]
     places = _centred(first, given)
-    size = np.sqrt(np.nanmean(places**2)) or 1.0
+    size = np.sqrt(np.nansum(places**2) / places.size) or 1.0
     for _ in range(_STEPS):
         inner = fit(places, positions, given).into(positions)
         mean = _centred(_mean(inner, counted, instead=places), given)

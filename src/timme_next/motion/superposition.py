@@ -81,6 +81,7 @@ def superpose(
     >>> bool(rmsf(still.ensemble)[:60].max() < 0.3 < rmsf(still.ensemble)[60:].min())
     True
     """
+    require_dimensions(ensemble, "superpositions")
     sites = body_sites(ensemble, on)
     body = ensemble.select(sites)
     given = site_weights(weights, len(sites))
