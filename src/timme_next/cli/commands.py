@@ -221,7 +221,7 @@ def demo(name: str, **place: Any) -> None:
 def rigidity(files: tuple[str, ...], **options: Any) -> None:
     """Find rigid clusters of a structure in FILES, from its bonds."""
     settings, place = _split(RigiditySettings, options)
-    analyse_rigidity = import_module("timme_next.analysis.rigidity").analyse_rigidity
+    from timme_next.analysis.rigidity import analyse_rigidity
 
     def recipe(progress: Any, **_: Any) -> Any:
         return analyse_rigidity(*files, settings=settings, progress=progress)
