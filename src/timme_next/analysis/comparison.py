@@ -69,9 +69,7 @@ def compare(
         along_chain=one.system.sequential and other.system.sequential,
         seed=chosen.seed,
     )
-    names = one.made.title or "first", other.made.title or "second"
-    if names[0] == names[1]:
-        names = f"{names[0]}-1", f"{names[1]}-2"
+    names = _names(one, other)
     spreads = _spread(one, common.first), _spread(other, common.second)
     # Bonds are known by chains and numbers, which must be those of the same residues.
     atoms = one.shown_atoms.take(common.first), other.shown_atoms.take(common.second)
@@ -162,6 +160,19 @@ def _read_rows(path: str | Path) -> list[dict[str, str]]:
             f"got {', '.join(names)}: give such a table, or the folder of a result"
         )
     return [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in cells[1:] if row]
+
+
+def _names(*results: Analysis) -> tuple[str, str]:
+    """Return what both results are called, without chains if these are not needed."""
+    full = [each.made.title for each in results]
+    plain = [
+        title.removesuffix(f" {' '.join(getattr(each.made.settings, 'chain', None) or ())}")
+        for title, each in zip(full, results, strict=True)
+    ]
+    one, other = (name or f"result {n}" for n, name in enumerate(plain, 1))
+    if one == other:
+        one, other = full
+    return (one, other) if one != other else (f"{one}-1", f"{other}-2")
 
 
 def _open(given: Any) -> Analysis:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from timme_next._arrays import Ints
-from timme_next.analysis import body_sentences, group_sentences
+from timme_next.analysis import body_sentences, core_sentences, group_sentences
 from timme_next.analysis import evidence as made_of
 from timme_next.analysis.evidence import (
     AGREEMENT,
@@ -135,7 +135,7 @@ def find(analysis: Analysis) -> Finding:
     if analysis.rigidity is not None:
         energy = analysis.rigidity.cutoff
         labels = _clusters_at(analysis, energy)
-        return _finding("core", analysis.made.title, group_sentences.core(analysis), labels, energy)
+        return _finding("core", analysis.made.title, core_sentences.core(analysis), labels, energy)
     evidence = made_of.gather(analysis)
     kind = decide(evidence)
     if analysis.made.recipe == "motion" and evidence.bodies is not None and evidence.bodies.n > 1:
@@ -147,7 +147,7 @@ def find(analysis: Analysis) -> Finding:
 
 def agreement(comparison: Any) -> Finding:
     """Return whether two results agree, in words; labels are clusters of the first."""
-    words, cut = group_sentences.agreement(comparison), comparison.agreement.clusters.first
+    words, cut = core_sentences.agreement(comparison), comparison.agreement.clusters.first
     large = cut.sizes[cut.labels] >= min_size(comparison)
     return _finding("agreement", "", words, np.where(large, cut.labels, -1), cut.cutoff)
 

@@ -115,7 +115,7 @@ def hierarchy(analysis: Analysis, found: Evidence, *, forms: bool = False) -> Fa
     levels = () if analysis.confidence is None else analysis.confidence.silhouettes.standing_out
     if levels and found.bodies is not None and found.bodies.n > 1:
         sizes = [s for s in tree.cut(levels[0].cutoff).sizes.tolist() if s >= size]
-        if len(sizes) > 1:
+        if len(sizes) > 1 and 2 * sum(sizes) >= tree.n_sites:
             some = listed([*map(str, sizes[:4]), *["…"] * (len(sizes) > 4)])
             told = f"{number(len(sizes))} clusters of {some} {noun(analysis)}"
             told += "; σ joins bodies through hinges"
@@ -156,7 +156,8 @@ def _parted(analysis: Analysis, level: float) -> str:
 def cutoff(analysis: Analysis, x: float) -> str:
     """Return a cutoff with its symbol: "σc = 0.039 Å"."""
     tree = analysis.hierarchy
-    return f"{tree.quantity.cutoff} = {value(x, tree.unit)}"
+    told = f"{energy(x)} {tree.unit}" if tree.unit == "kcal/mol" else value(x, tree.unit)
+    return f"{tree.quantity.cutoff} = {told}"
 
 
 def sampling(found: Evidence) -> Fact | None:

@@ -17,7 +17,7 @@ from timme_next.confidence.sampling import Compared
 from timme_next.ensemble import Ensemble
 from timme_next.ensemble.frames import ArraySource, Frames
 from timme_next.ensemble.unwrapping import molecules_of
-from timme_next.hierarchy.condensed import Lineage
+from timme_next.hierarchy.condensed import Lineage, lineages
 from timme_next.hierarchy.curves import LARGE, count_clusters
 from timme_next.objects import points
 
@@ -34,6 +34,7 @@ class Chance:
     high: Floats  # (cutoffs,), and 5 % above
     largest: Ints  # (draws, cutoffs), sites of the largest cluster
     overlaps: Floats  # (groups,), mean best Jaccard overlap at the middle of each plateau
+    width: float  # log of the widest range over which a cluster of any draw stays the same
     drift: float  # median over tracks of net displacement² / (n Σ step²), 1 for a straight line
 
     @property
@@ -94,7 +95,9 @@ def compare_with_chance(
             overlaps[place] += together.max() / n_draws
     largest = np.stack([each.largest for each in counted])
     counts = frozen(grid), frozen(low), frozen(high), frozen(largest)
-    return Chance(*counts, frozen(overlaps), _drift(ensemble))
+    lines = (line for tree in trees for line in lineages(tree, min_size=large))
+    width = max((line.width for line in lines if np.isfinite(line.width)), default=np.nan)
+    return Chance(*counts, frozen(overlaps), width, _drift(ensemble))
 
 
 def walkers(ensemble: Ensemble, *, seed: int | np.random.Generator = 0) -> Ensemble:
