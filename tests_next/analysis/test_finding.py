@@ -188,7 +188,7 @@ def test_a_group_among_walkers_is_told_at_its_plateau() -> None:
     tracks[:, :15] += rng.normal(scale=0.15, size=(80, 15, 2))
     found = find(analysis_of(read(tracks, unit="µm"), molecule=False, chance=True))
     assert (found.kind, found.sure) == ("groups", "well supported")
-    assert found.sentence.endswith("well supported: 15 of 60 sites (1-15). The other 45 do not.")
+    assert found.sentence.endswith("well supported: 15 of 60 sites (1-15). The rest do not.")
     assert found.labels.tolist() == [0] * 15 + [-1] * 45
     low = float(found.facts[0].value.split()[6])
     assert low == pytest.approx(np.sqrt(2) * 0.15, rel=0.2)  # two sites with a jitter of 0.15
