@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,17 +16,9 @@ from timme_next.analysis.finding import find
 from timme_next.analysis.result import Analysis
 from timme_next.ensemble import Ensemble
 from timme_next.output import colours
-from timme_next.output.page import is_built, report_html
+from timme_next.output.page import report_html
 from timme_next.synthetic import bodies
 
-sync_api = pytest.importorskip("playwright.sync_api")
-
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-_FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --use-angle=swiftshader --disable-dev-shm-usage "
-    "--enable-unsafe-swiftshader"
-).split()
 _STATE = """(() => {
   const {state, view} = timme.page;
   return {
@@ -50,24 +40,6 @@ def wait(page: Any, expression: str) -> None:
             return
         page.wait_for_timeout(50)
     pytest.fail(f"never true: {expression}")
-
-
-def _need(met: object, reason: str) -> None:
-    """Skip with the reason, or fail where the page must be tested."""
-    if not met:
-        (pytest.fail if os.environ.get("TIMME_REQUIRE_BROWSER") else pytest.skip)(reason)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests."""
-    program = next(filter(None, map(shutil.which, _NAMES)), None)
-    _need(program, "needs Chromium (Debian: apt install chromium)")
-    _need(is_built(), "needs the built page (make page)")
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=program, args=_FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture
@@ -266,9 +238,9 @@ def test_a_drag_of_the_cutoff_follows_the_pointer(show: Open, molecule: Analysis
     assert {float(row.split(",")[0]) for row in rows} == {higher}
 
 
+@pytest.mark.usefixtures("browser")  # which needs the page as well
 def test_a_notebook_shows_the_same_scene(molecule: Analysis) -> None:
     pytest.importorskip("anywidget")
-    _need(is_built(), "needs the built page (make page)")
     from timme_next.notebook import show
 
     shown = show(molecule, height=500)

@@ -27,7 +27,7 @@ if find_spec("fastapi") is None:  # the extra `web` is not installed
 PORT = 8377
 BASE = f"http://127.0.0.1:{PORT}"
 TOKEN = "the token of the tests"
-PATIENCE = 120.0  # seconds
+PATIENCE = 60.0  # seconds
 
 
 @dataclass

@@ -285,14 +285,15 @@ def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
     """Return the fields of a form by group."""
     groups: dict[str, list[dict[str, Any]]] = {name: [] for name in GROUPS}
     for name, about in offered_settings(recipe).items():
-        default = about["default"]
-        kinds = {each.get("type") for each in about.get("anyOf", [about])}
-        choices = about.get("enum") or (about["choices"] if name == "objects" else ())
+        default, parts = about["default"], about.get("anyOf", [about])
+        kinds = {part.get("type") for part in parts}
+        choices = next((part["enum"] for part in parts if "enum" in part), about["choices"])
         if kinds == {"boolean", "null"}:
             choices = ("yes", "no")
         usual = about["usual"] or ("" if default is None else default)
-        field = {"name": name, "help": about["description"], "usual": usual, "default": default}
-        field |= {"choices": choices, "tick": kinds == {"boolean"}}
+        shown = about["description"].partition(", or a file")[0]  # files are not taken here
+        field = {"name": name, "help": shown, "usual": usual, "default": default}
+        field |= {"choices": () if name == "pairs" else choices, "tick": kinds == {"boolean"}}
         groups[about["group"]].append(field)
     return {name: fields for name, fields in groups.items() if fields}
 
