@@ -214,14 +214,8 @@ def _cell(fields: Sequence[str], symmetry: str) -> Cell | None:
 
 def _lines(data: bytes) -> Lines:
     """Lines of a PDB file, cut or filled up with blanks to 80 columns."""
-    raw = np.frombuffer(data + b"\n".ljust(_WIDTH), np.uint8)
-    ends = np.flatnonzero(raw == ord("\n"))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    lines: Lines = np.lib.stride_tricks.sliding_window_view(raw, _WIDTH)[starts]
-    short = np.flatnonzero(ends - starts < _WIDTH)
-    beyond = np.arange(_WIDTH) >= (ends - starts)[short, None]
-    lines[short] = np.where(beyond, ord(" "), lines[short])
-    return lines
+    padded = b"".join(line[:_WIDTH].ljust(_WIDTH) for line in data.split(b"\n"))
+    return np.frombuffer(padded, np.uint8).reshape(-1, _WIDTH)
 
 
 def _field(lines: Lines, start: int, stop: int) -> Strings:

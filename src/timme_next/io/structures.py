@@ -188,12 +188,11 @@ def _copies(model: Model) -> Ints:
     """
     keys = model.keys()
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
-    copies, seen = np.zeros(len(keys), np.int64), defaultdict[str, set[Key]](set)
-    telling = np.flatnonzero(heavy).tolist()
+    copies, current = np.zeros(len(keys), np.int64), Counter[str]()
+    seen, telling = defaultdict[str, set[Key]](set), np.flatnonzero(heavy).tolist()
     if len({keys[place] for place in telling}) == len(telling):
         return copies
-    current, runs = Counter[str](), residue_index(model.atoms)
-    for _, group in groupby(range(len(keys)), runs.__getitem__):
+    for _, group in groupby(range(len(keys)), residue_index(model.atoms).__getitem__):
         places = list(group)
         names, of_chain = {keys[place] for place in places if heavy[place]}, keys[places[0]][0]
         if names and len(names & seen[of_chain]) >= min(len(names), 2):

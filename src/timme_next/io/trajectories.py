@@ -82,14 +82,13 @@ class FileSource:
         _, n_sites, axes = self.shape
         n_sites = n_sites if sites is None else len(sites)
         found: Coordinates = np.zeros((len(numbers), n_sites, axes), np.float32)
-        boxes, at_zero = np.zeros((len(numbers), axes, axes)), -1
+        boxes = np.zeros((len(numbers), axes, axes))
         for row, (number, frame) in enumerate(self._frames(numbers)):
             positions, box, images = frame.positions, frame.box, frame.images
             boxes[row] = 0.0 if box is None else box
             if unfold and images is not None and box is not None:
                 if not images.any():
-                    self._refuse_reset(number, at_zero)
-                    at_zero = number
+                    self._refuse_reset(number)
                 positions = positions + images @ box  # of the file, which is not reduced
             if positions.dtype.itemsize > found.dtype.itemsize:
                 found = found.astype(np.float64)  # no number loses digits of its file
@@ -104,11 +103,10 @@ class FileSource:
                 for number in np.asarray(numbers)[owners == owner].tolist():
                     yield number, read(number - int(self.firsts[owner]))
 
-    def _refuse_reset(self, number: int, at_zero: int) -> None:
+    def _refuse_reset(self, number: int) -> None:
         """Refuse image flags that are all 0 after a snapshot in which some were not."""
-        if number - 1 == at_zero or number in {0, *self.starts}:
-            return
-        for _, frame in self._frames([number - 1]):
+        before = [] if number in {0, *self.starts} else [number - 1]
+        for _, frame in self._frames(before):
             if frame.images is not None and frame.images.any():
                 raise ValueError(
                     f"{self.files[0].path}: image flags of all atoms are 0 from snapshot "
