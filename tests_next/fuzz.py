@@ -146,6 +146,7 @@ def read_here(path: Path, topology: Path | None, *, matrix: bool) -> str:
     except (ValueError, TypeError, OSError) as error:
         message = str(error)
         helpful = "\n" not in message and path.name in message and len(message) < 600
+        helpful = helpful and "MemoryError" not in message
         return f"refused {message}" if helpful else f"traceback {message}"
     noted = any("once" in note or "END" in note for note in ensemble.notes)
     return f"read {sys.maxsize if noted else count}"

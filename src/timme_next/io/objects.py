@@ -52,7 +52,8 @@ def from_universe(universe: Any) -> Ensemble:
     else:
         with quiet():
             reader = reader if shared else reader.copy()
-            times = times_of_reader(reader)
+            before, times = reader.frame, times_of_reader(reader)
+            _ = reader[before]
         unit = "" if any(each.format in _WITHOUT_UNIT for each in readers) else "Å"
         files = (Trajectory(len(times), len(atoms), times, unit=unit, reader=reader),)
     return _draft(FileSource(files), atoms, files[0].unit, sources or ("Universe",))

@@ -171,15 +171,17 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
         )
     if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
-    topology = None if bare or kind(first) == ".xyz" else read_topology(first)
-    n_atoms = None if topology is None else len(topology.atoms)
-    files = [index_file(path, n_atoms, cut=cut) for path in others or paths]
-    alike = {kind(path) for path in others} == {kind(first)}
-    if alike or topology is None:
-        own = index_file(first, cut=cut)
-        topology = topology or _topology_of(own)
+    # Its index shows that a file holds what it announces, before a library takes memory for it.
+    own = index_file(first, cut=cut) if kind(first) in FORMATS.keys() - STRUCTURES else None
+    unnamed = own is not None and (bare or kind(first) == ".xyz")
+    topology = _topology_of(own) if own is not None and unnamed else read_topology(first)
+    n_atoms, alike = len(topology.atoms), own is not None and len(others) > 0 and len(kinds) == 1
+    files = [index_file(path, n_atoms, cut=cut) for path in others]
+    if not files:
+        files = [own or index_file(first, n_atoms, cut=cut)]
+    elif own is not None and alike:
         alone = all(file.n_frames == 1 for file in (own, *files))  # each a snapshot
-        files = [own, *files] if alike and (bare or alone or own.n_frames > 1) else files
+        files = [own, *files] if bare or alone or own.n_frames > 1 else files
     for file in files:
         refuse_other_atoms(file, topology, str(first.absolute()))
     notes = [file.note for file in files if file.note]

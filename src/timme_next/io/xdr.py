@@ -84,8 +84,8 @@ def read_xtc_head(stream: BinaryIO, offset: int) -> _Head:
     form = ">f7iq" if magic == _LARGE_XTC else ">f7ii"
     *packing, count = struct.unpack(form, take(stream, start, struct.calcsize(form)))
     bounded = all(a <= b for a, b in zip(packing[1:4], packing[4:7], strict=True))
-    # A coordinate of an atom takes at most 32 bits and a mark.
-    if not (0 < packing[0] < np.inf and bounded and 0 < count <= 13 * n_atoms):
+    # An atom takes at least a mark, and each of its coordinates at most 32 bits.
+    if not (0 < packing[0] < np.inf and bounded and n_atoms <= 8 * count <= 8 * 13 * n_atoms):
         raise ValueError("its precision, its limits or its size are impossible")
     start += struct.calcsize(form)
     stop = start + (count + 3) // 4 * 4
