@@ -128,7 +128,11 @@ def _read(
         source = source[min(model, count + 1) - 1 : model]
     else:
         chosen = chosen.model_copy(update={"begin": model - 1, "end": model})
-    found = read_snapshots(source, others, chosen, progress)
+    try:
+        found = read_snapshots(source, others, chosen, progress)
+    except ValueError as error:
+        slice_ = f"start={model - 1}, stop={model}, step=None keep none"
+        raise ValueError(str(error).replace(slice_, f"model={model} is not there")) from None
     count = count or found.n_source
     if count < 2 or chosen.model is not None:
         return found
