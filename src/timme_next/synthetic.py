@@ -30,8 +30,8 @@ class PlantedBodies(Described):
     """An ensemble, the rigid bodies it was made of, and how each moves against the first."""
 
     ensemble: Ensemble
-    labels: Ints  # (sites,), body of each site; -1 for sites of the tail
-    places: Floats  # (sites of bodies, 3), at angle 0, in the frame of the first body
+    labels: Ints  # (sites,), body of each site
+    places: Floats  # (sites, 3), at angle 0, in the frame of the first body
     axes: Floats  # (bodies, 3), unit vectors in the frame of the first body; NaN without an axis
     points: Floats  # (bodies, 3), on each axis, or about which a body turns; NaN for the first
     angles: Floats  # (snapshots, bodies), in rad
@@ -124,15 +124,13 @@ def planted(
     return Planted(Ensemble.from_array(snapshots), labels[:-1])
 
 
-def bodies(  # noqa: PLR0913, what is planted, and how it moves
+def bodies(
     sizes: Sequence[int] = (60, 40),
     n_snapshots: int = 20,
     *,
     kind: str = "hinge",
     spans: Sequence[float] = (30.0,),
     jitter: float = 0.1,
-    memory: float | None = None,
-    tail: int = 0,
     seed: int = 0,
 ) -> PlantedBodies:
     """Return rigid balls that touch a first one and move against it.
@@ -149,14 +147,9 @@ def bodies(  # noqa: PLR0913, what is planted, and how it moves
         well.
     spans : sequence of float, optional
         For each body but the first, the range of its angle in degrees, or of its shift in Å where
-        it translates.
+        it translates; of random motions, four standard deviations.
     jitter : float, optional
         Standard deviation of the noise on every coordinate, in Å.
-    memory : float, optional
-        Correlation time of random motions, in snapshots; the span is then four standard
-        deviations. By default the angle goes once through the span.
-    tail : int, optional
-        Sites of a floppy chain on the first body.
     seed : int, optional
         Seed of the random numbers.
 
@@ -182,8 +175,6 @@ def bodies(  # noqa: PLR0913, what is planted, and how it moves
     placed = [np.tile(shapes[0], (n_snapshots, 1, 1))]
     for body, span in enumerate(spans, start=1):
         path = span * np.linspace(-0.5, 0.5, n_snapshots)
-        if memory is not None:
-            path = span / 4 * relaxing((n_snapshots,), memory, rng)
         axis = _across(shapes[body].mean(axis=0), rng)
         points[body] = joints[body]
         axes[body] = axis if kind in ("hinge", "screw", "translation") else np.nan
@@ -192,17 +183,16 @@ def bodies(  # noqa: PLR0913, what is planted, and how it moves
         shifts[:, body] = along.get(kind, 0.0)
         turns, moves = (values[:, body, None] * axis for values in (angles, shifts))
         if kind in ("ball", "diffuse"):
-            turns = np.radians(span) / 4 * relaxing((n_snapshots, 3), memory or 0.0, rng)
+            turns = np.radians(span) / 4 * rng.normal(size=(n_snapshots, 3))
         if kind == "diffuse":
             reach = np.radians(span) / 4 * np.linalg.norm(shapes[body].mean(axis=0))
-            moves = reach * relaxing((n_snapshots, 3), memory or 0.0, rng)
+            moves = reach * rng.normal(size=(n_snapshots, 3))
         matrices = Rotation.from_rotvec(turns).as_matrix().swapaxes(1, 2)
         moves = moves[:, None] + joints[body]
         placed.append((shapes[body] - joints[body]) @ matrices + moves)
-    placed.append(_floppy_tail(shapes, (n_snapshots, tail, 3), rng))
     snapshots = np.concatenate(placed, axis=1)
     snapshots += rng.normal(0.0, jitter, snapshots.shape)
-    labels = np.append(np.repeat(np.arange(len(sizes)), sizes), np.full(tail, -1))
+    labels = np.repeat(np.arange(len(sizes)), sizes)
     ensemble = Ensemble.from_array(tumble(snapshots, rng), unit="Å")
     return PlantedBodies(ensemble, labels, np.concatenate(shapes), axes, points, angles, shifts)
 
@@ -325,16 +315,6 @@ def _arrange(sizes: Sequence[int], rng: np.random.Generator) -> tuple[list[Float
         joints[body] = (radii[0] + 1.0) / away * middles[body]
         joints[body] += 0.5 * radii[body] * _across(middles[body], rng)
     return [shape + middle for shape, middle in zip(shapes, middles, strict=True)], joints
-
-
-def _floppy_tail(
-    shapes: list[Floats], shape: tuple[int, int, int], rng: np.random.Generator
-) -> Floats:
-    """Chain (snapshots, sites, 3) that leaves the first body away from all others."""
-    away = -np.sum([sites.mean(axis=0) for sites in shapes], axis=0)
-    away /= max(np.linalg.norm(away), 1e-9)
-    steps = 3.8 * away + 0.8 * relaxing(shape, 5.0, rng)
-    return np.asarray(shapes[0][np.argmax(shapes[0] @ away)] + np.cumsum(steps, axis=1))
 
 
 def _across(vector: Floats, rng: np.random.Generator) -> Floats:

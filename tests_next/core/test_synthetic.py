@@ -38,13 +38,12 @@ def test_a_chain_has_links_of_one_length_in_any_direction() -> None:
 
 @pytest.mark.parametrize("kind", ["hinge", "screw", "translation", "ball", "diffuse", "rigid"])
 def test_bodies_are_rigid_and_move_about_their_axes(kind: str) -> None:
-    made = synthetic.bodies((30, 20, 25), 6, kind=kind, spans=(40, 20), jitter=0, tail=5, seed=3)
+    made = synthetic.bodies((30, 20, 25), 6, kind=kind, spans=(40, 20), jitter=0, seed=3)
     snapshots = coordinates_of(made.ensemble)
     for body in range(3):
         inside = snapshots[:, made.labels == body]
         distances = np.linalg.norm(inside[:, :, None] - inside[:, None], axis=3)
         assert np.ptp(distances, axis=0).max() < 1e-9
-    assert np.count_nonzero(made.labels == -1) == 5
     for t, snapshot in enumerate(snapshots if np.isfinite(made.axes[1]).all() else []):
         places, seen = made.places[:30], snapshot[:30]  # the first body, in its frame and now
         back, _ = Rotation.align_vectors(places - places.mean(axis=0), seen - seen.mean(axis=0))
