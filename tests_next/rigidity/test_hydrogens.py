@@ -158,6 +158,12 @@ def test_the_nitrogen_after_a_gap_gets_none() -> None:
     assert bearing.tolist() == [True, False]
 
 
+@pytest.mark.parametrize("ph", [math.nan, -1.0])
+def test_impossible_acidity_is_refused(ph: float) -> None:
+    with pytest.raises(ValueError, match="the pH is a number from 0 to 14"):
+        add_hydrogens(residue("LYS"), ph=ph)
+
+
 def test_hydrogens_are_not_added_twice() -> None:
     with pytest.raises(ValueError, match=r"there are 849 hydrogens already: .*not element H"):
         add_hydrogens(structure("1bnr"))

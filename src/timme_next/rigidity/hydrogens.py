@@ -78,6 +78,8 @@ def add_hydrogens(
         That snapshot, in Å; hydrogens follow the other atoms of their residue. ``notes`` name
         molecules that the chemical component dictionary does not know, which get none.
     """
+    if not 0 <= ph <= 14:
+        raise ValueError(f"the pH is a number from 0 to 14, got {ph!r}")
     structure, run = Structure.of(ensemble, model), Run.of(progress=progress)
     old, water = structure.atoms, is_water(structure.atoms)
     n_there = np.count_nonzero(np.isin(old.elements, HYDROGENS) & ~water)
