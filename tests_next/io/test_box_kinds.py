@@ -130,4 +130,4 @@ def test_sigma_is_that_of_brute_force_over_images(name: str, kind: str, tmp_path
             naive.distance(place[one], place[other], box)
             for place, box in zip(places, true, strict=True)
         ]
-        assert sigma == pytest.approx(naive.sigma(far), abs=2e-5)
+        assert sigma == pytest.approx(naive.sigma(far), abs=1e-5)

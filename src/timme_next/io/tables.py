@@ -244,18 +244,8 @@ def _tracks(
     if np.isnan(positions[:, 2:]).all() or (spots and np.ptp(positions[:, 2:]) == 0):
         positions = positions[:, :2]
     times, frame = np.unique(numbers[kept, 0], return_inverse=True)
-    cell = np.sort(frame * len(names) + particle)
-    for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
-        raise ValueError(
-            f"{source}: particle {names[who]} is in frame {times[when]:.15g} twice: remove one"
-        )
     shape = (len(times), len(names), positions.shape[1])
-    size, left = 8 * math.prod(shape), memory.available()
-    if left is not None and size > left:
-        raise ValueError(
-            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
-            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
-        )
+    _refuse_twice_or_too_many(times, names, frame, particle, shape, source)
     seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
     coordinates = np.full(shape, np.nan)
     coordinates[frame[seen], particle[seen]] = positions[seen]
@@ -281,6 +271,23 @@ def _tracks(
         numbers=atoms.resids,
         n_source=len(times),
     )
+
+
+def _refuse_twice_or_too_many(
+    times: Floats, names: npt.NDArray[Any], frame: Ints, particle: Ints, shape: Any, source: str
+) -> None:
+    """Refuse two positions of a particle in one frame, and more than memory holds."""
+    cell = np.sort(frame * len(names) + particle)
+    for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
+        raise ValueError(
+            f"{source}: particle {names[who]} is in frame {times[when]:.15g} twice: remove one"
+        )
+    size, left = 8 * math.prod(shape), memory.available()
+    if left is not None and size > left:
+        raise ValueError(
+            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
+            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
+        )
 
 
 def _numeric(values: Any, source: str) -> Floats:
