@@ -7,6 +7,7 @@ import io
 import json
 import os
 import signal
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ import pytest
 from tests_next.server.conftest import Server, planted, running_server
 from timme_next.analysis.recipe import analyse
 from timme_next.analysis.store import load
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 # The process of a job takes seconds to start: whatever ends it meanwhile ends it before its work.
 

@@ -19,6 +19,8 @@ import pytest
 import timme_next
 from tests_next.server.conftest import PATIENCE
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
 SOURCE = Path(timme_next.__file__).parents[1]
 START = [sys.executable, "-m", "timme_next", "serve", "--no-browser"]
 

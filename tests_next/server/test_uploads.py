@@ -189,6 +189,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(server: Server, tracks: bytes)
         ("{", "JSON is needed"),
         ('{"cutoff": NaN}', "cutoff="),
         ('{"begin": 1e999}', "settings: "),
+        (f'{{"seed": 1{"0" * 5000}}}', "settings: "),
         ('{"select": "\\ud800"}', "select="),
         ("[" * 100_000, "JSON is needed"),
     ],

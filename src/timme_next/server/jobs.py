@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from timme_next import memory
 from timme_next._files import write_atomically
+from timme_next._text import one_line
 from timme_next.analysis import settings
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
@@ -217,7 +218,7 @@ class Jobs:
 
     async def remove(self, name: str) -> None:
         """Remove a job and all its files; one that waits or runs is ended first."""
-        if name in self._tasks:
+        while name in self._tasks:  # someone may start it again meanwhile
             await self._end(name)
         if self._jobs.pop(name, None) is None:
             return
@@ -228,9 +229,10 @@ class Jobs:
 
     async def close(self) -> None:
         """End all jobs; those that were not done can be started again."""
-        self._closing = True
-        for name in [*self._tasks]:
-            await self._end(name)
+        self._closing, tasks = True, [*self._tasks.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     # ---- running -------------------------------------------------------------------------------
 
@@ -258,17 +260,15 @@ class Jobs:
                 _tidy(folder, "waiting")
                 async with asyncio.timeout(seconds):
                     code = await _carry_out(folder, self.limits.memory)
+                reason = _cause_of_death(code, self.limits.memory)
             except TimeoutError:
                 reason = (
                     f"stopped after {seconds:,.0f} s, the time that a job may take: read fewer "
                     "frames or sites, or allow more (timme serve --limit time=24h)"
                 )
-                return {"state": "failed", "error": reason}
-            except OSError as error:
-                reason = f"the job could not be started: {error.strerror}"
-                return {"state": "failed", "error": reason}
-        outcome = read_model(folder / OUTCOME, Outcome)
-        outcome = outcome or Outcome(error=_cause_of_death(code, self.limits.memory))
+            except Exception as error:  # noqa: BLE001, a job that fails must not stay unfinished
+                reason = f"the job could not be started: {one_line(error)}"
+        outcome = read_model(folder / OUTCOME, Outcome) or Outcome(error=reason)
         return {**dict(outcome), "state": "failed" if outcome.error else "done"}
 
     def _finish(self, name: str, task: asyncio.Task[dict[str, Any]]) -> None:

@@ -73,7 +73,7 @@ async def _task(form: FormData, draft: Path, limit: int) -> dict[str, Any]:
         raise _refusal(f"recipe: takes auto, run, rigidity or motion, got {shown_name(recipe)!r}")
     try:
         settings = checked_settings(recipe, json.loads(text))
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         raise _refusal('settings: JSON is needed, such as {"select": "ca"}') from None
     first, others = form.getlist("topology"), form.getlist("trajectories")
     uploads = [item for item in (*first, *others) if isinstance(item, UploadFile)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shlex
@@ -65,8 +66,9 @@ class Reporter:
 
 def main(folder: Path, allowed: int) -> None:
     """Carry out the job of a folder with so many bytes of memory."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
+    with contextlib.suppress(ValueError, OSError):  # some systems know these limits by name only
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
     threading.Thread(target=_end_with_server, daemon=True).start()
     job = Job.model_validate_json((folder / jobs.JOB).read_bytes())
     inputs = folder / jobs.INPUTS
