@@ -12,8 +12,11 @@ import pytest
 
 import timme_next as timme
 from tests_next import naive
+from tests_next.analysis.test_rigidity_recipe import NMR, needs_files
+from tests_next.rigidity.structures import structure
 from timme_next.analysis.comparison import compare, read_partition
 from timme_next.analysis.result import Analysis, Comparison, Made, Rigidity, System
+from timme_next.analysis.rigidity import analyse_rigidity
 from timme_next.ensemble import Atoms
 from timme_next.hierarchy import Quantity
 from timme_next.output.folder import write_folder
@@ -227,3 +230,17 @@ def test_what_is_no_result_is_refused(compared: Comparison, tmp_path: Path) -> N
         compare(one, particles)
     with pytest.raises(ValueError, match="there is no option cutoff=: use cutoffs="):
         compare(one, one, cutoff=1.0)
+
+
+@needs_files
+def test_bonds_and_models_of_barnase_agree_as_specified() -> None:
+    static = analyse_rigidity(replace(structure("1a2p-a"), sources=("1a2p.pdb",)))
+    found = compare(static, timme.analyse(NMR, confidence=False))
+    assert found.agreement.best_rand == pytest.approx(0.55, abs=0.005)
+    lines = str(found).splitlines()
+    assert lines[1].startswith("  best at    E = −0.09")
+    assert lines[1].endswith(" kcal/mol with σc = 0.047 Å, over all pairs of cutoffs")
+    assert lines[2].startswith("  shared     83 residues are in the largest cluster of both (95 in")
+    assert lines[-1] == (
+        "  sites      108 Cα matched, all with the same residue names; left out: 1bnr A 1-2"
+    )

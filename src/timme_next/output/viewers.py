@@ -66,7 +66,7 @@ class View(NamedTuple):
 def views(analysis: Analysis) -> list[View]:
     """Return the views of a result: bodies with axes, clusters, and the largest mode."""
     palette, labels = palette_of(analysis), finding_labels(analysis)
-    kind = "core" if analysis.made.recipe == "rigidity" else "body"
+    kind = {"rigidity": "core", "compare": "cluster_of_first"}.get(analysis.made.recipe, "body")
     paint = group_colours(int(labels.max(initial=-1)) + 1, palette)[:-1].tolist()
     groups = [Group(f"{kind}_{k}", k, colour) for k, colour in enumerate(paint, start=1)]
     found = [View("bodies", "b", groups, _axes(analysis))]
