@@ -240,7 +240,7 @@ def test_bonds_and_models_of_barnase_agree_as_specified() -> None:
     lines = str(found).splitlines()
     assert lines[1].startswith("  best at    E = −0.09")
     assert lines[1].endswith(" kcal/mol with σc = 0.047 Å, over all pairs of cutoffs")
-    assert lines[2].startswith("  shared     83 residues are in the largest cluster of both (95 in")
+    assert lines[2] == ("  shared     83 residues are in the core of both (95 in 1a2p, 84 in 1bnr)")
     assert lines[-1] == (
         "  sites      108 Cα matched, all with the same residue names; left out: 1bnr A 1-2"
     )
