@@ -242,5 +242,6 @@ def test_bonds_and_models_of_barnase_agree_as_specified() -> None:
     assert lines[1].endswith(" kcal/mol with σc = 0.047 Å, over all pairs of cutoffs")
     assert lines[2] == ("  shared     83 residues are in the core of both (95 in 1a2p, 84 in 1bnr)")
     assert lines[-1] == (
-        "  sites      108 Cα matched, all with the same residue names; left out: 1bnr A 1-2"
+        "  sites      108 Cα matched by chain and number, all with the same residue names; "
+        "left out: A 1-2"
     )
