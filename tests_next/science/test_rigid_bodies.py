@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from tests_next.science import motion_naive as naive
 from tests_next.strategies import seeds
 from timme_next.ensemble import Ensemble
-from timme_next.motion import Bodies, bodies, describe_motion, split_motions
+from timme_next.motion import Bodies, bodies, describe_motion
 from timme_next.motion.fits import nearest_rotations
 from timme_next.motion.gaps import sharpness
 from timme_next.motion.pieces import all_pairs, follow, increases, merges, patches, stillness
@@ -90,8 +90,6 @@ def test_the_cut_of_the_hierarchy_is_the_bodies(two: Bodies) -> None:
     for cluster in cut:
         assert len(cluster) == 1 or len(set(two.labels[cluster].tolist())) == 1
     assert sorted(size for size in cut.sizes if size > 1) == sorted(two.sizes.tolist())
-    ensemble = planted_bodies((60, 40), 20, spans=[30.0]).ensemble
-    assert split_motions(ensemble, two.hierarchy)[0].motion.kind == "hinge"
 
 
 def test_the_highest_merge_is_the_rest_of_the_whole(two: Bodies) -> None:

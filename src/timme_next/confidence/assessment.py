@@ -16,13 +16,7 @@ from timme_next.confidence.chance import Chance, compare_with_chance
 from timme_next.confidence.levels import Silhouettes, silhouettes
 from timme_next.confidence.noise import Noise
 from timme_next.confidence.sampling import Compared, Sampling, count_independent
-from timme_next.confidence.separation import (
-    Separation,
-    ShownSigma,
-    measure_shown,
-    median,
-    separate,
-)
+from timme_next.confidence.separation import Separation, ShownSigma, measure_shown, median, separate
 from timme_next.engine.checkpoint import DEFAULT, Run
 from timme_next.engine.metrics import Metric
 from timme_next.fluctuations import Fluctuations

@@ -3,7 +3,7 @@
 from timme_next.motion.correlation import TwoPoint, two_point
 from timme_next.motion.fits import Poses, Shape, fit
 from timme_next.motion.hinges import Hinge, hinge
-from timme_next.motion.motions import Motions, SplitMotion, describe_motion, split_motions
+from timme_next.motion.motions import Motions, describe_motion
 from timme_next.motion.rigid_bodies import Bodies, Level, bodies
 from timme_next.motion.screws import (
     Screw,
@@ -25,8 +25,8 @@ from timme_next.motion.variance import (
 
 __all__ = [
     "Bodies", "Components", "Explained", "Hinge", "Level", "Motions", "Poses", "Screw", "Shape",
-    "SplitMotion", "Superposition", "TwoPoint", "bending_residues", "bodies", "closure",
+    "Superposition", "TwoPoint", "bending_residues", "bodies", "closure",
     "describe_motion", "effective_rotation", "explained_variance", "fit", "hinge",
     "interdomain_ratio", "overlap_with_bodies", "principal_components", "rmsf", "rmsip", "screw",
-    "split_motions", "superpose", "two_point",
+    "superpose", "two_point",
 ]  # fmt: skip

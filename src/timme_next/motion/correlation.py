@@ -47,11 +47,7 @@ class TwoPoint(Described):
 
 
 def two_point(
-    ensemble: Ensemble,
-    edges: npt.ArrayLike,
-    *,
-    lags: Sequence[int] = (1,),
-    drift: bool = False,
+    ensemble: Ensemble, edges: npt.ArrayLike, *, lags: Sequence[int] = (1,), drift: bool = False
 ) -> TwoPoint:
     """Return how displacements of pairs are correlated at each distance.
 

@@ -71,10 +71,8 @@ def sharpness(tracks: Floats, pieces: Pieces, whole: Pieces) -> float:
         for number in np.flatnonzero(np.bincount(patch) >= _PATCH):
             parts[members[patch == number]] = len(owners)
             owners.append(body)
-    small = follow(tracks, parts)
-    seen = [
-        Rotation.from_matrix(each) for each in whole.rotations[0].swapaxes(1, 2) @ small.rotations
-    ]
+    small, turned = follow(tracks, parts), whole.rotations[0].swapaxes(1, 2)
+    seen = [Rotation.from_matrix(each) for each in turned @ small.rotations]
     turns = np.array([(each * each.mean().inv()).as_rotvec().ravel() for each in seen])
     middles = [whole.places[parts == part].mean(axis=0) for part in range(len(owners))]
     even = np.column_stack([np.ones(len(owners)), np.array(middles)])

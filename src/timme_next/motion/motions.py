@@ -10,8 +10,6 @@ import numpy.typing as npt
 from timme_next._arrays import Floats, Ints, frozen
 from timme_next._text import Described
 from timme_next.ensemble import Ensemble
-from timme_next.hierarchy.condensed import MIN_SIZE, condense
-from timme_next.hierarchy.tree import Hierarchy
 from timme_next.motion import screws
 from timme_next.motion.fits import fit
 from timme_next.motion.hinges import Hinge, hinge
@@ -46,16 +44,6 @@ class Motions(Described):
     explained: Explained  # by the bodies of every level
     fluctuation: Floats  # (sites,), rms distance from the mean position
     known: tuple[Screw, ...] = ()  # of a known transition, one for each moving body
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SplitMotion(Described):
-    """How a cluster moves against the larger one that it joins."""
-
-    height: float  # at which they join
-    reference: Ints  # sites of the larger
-    body: Ints  # sites of the other
-    motion: Hinge
 
 
 def describe_motion(
@@ -128,41 +116,6 @@ def describe_motion(
     )
 
 
-def split_motions(
-    ensemble: Ensemble, hierarchy: Hierarchy, *, min_size: int = MIN_SIZE
-) -> tuple[SplitMotion, ...]:
-    """Return how clusters move against the larger one that they join, the highest split first.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Snapshots.
-    hierarchy : Hierarchy
-        Of its sites: of σ, or of rigid bodies.
-    min_size : int, optional
-        Sites on each side of a split.
-
-    Returns
-    -------
-    tuple of SplitMotion
-        Splits of the condensed tree, since most merges of a hierarchy add a stray site.
-    """
-    if hierarchy.n_sites != ensemble.n_sites:
-        raise ValueError(
-            f"splits need a hierarchy of the same {ensemble.n_sites} sites, got one of "
-            f"{hierarchy.n_sites}"
-        )
-    tree = condense(hierarchy, min_size=min_size)
-    found = []
-    for larger, *others in tree.splits:
-        core = tree.members(int(larger))
-        for other in others:
-            body = tree.members(int(other))
-            motion = hinge(ensemble, body=body, reference=core)
-            found.append(SplitMotion(float(tree.deaths[other]), frozen(core), frozen(body), motion))
-    return tuple(found)
-
-
 def _body_of(found: Bodies, sites: Ints) -> int:
     labels = found.labels[sites]
     if not (labels >= 0).any():
@@ -201,7 +154,8 @@ def _bending_sites(ensemble: Ensemble, found: Bodies, body: int, made: Transitio
     before, after = (np.asarray(ensemble.snapshot(k)[0], np.float64)[sites] for k in made.frames)
     if before.shape[1] != 3 or not np.isfinite([before, after]).all():
         return sites[:0]
-    return sites[screws.bending_residues(before, after, np.arange(len(sites)), found.labels[sites])]
+    number = np.arange(len(sites))
+    return sites[screws.bending_residues(before, after, number, found.labels[sites])]
 
 
 def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:

@@ -23,6 +23,7 @@ from timme_next.motion.fits import fit
 from timme_next.motion.poses import precision, relative
 
 FAR = "the axis is far outside both bodies: the motion is nearly a shift"
+_HALF_TURN = "it turns by half a turn: the axis and its opposite are equally right"
 _FLOOR = 3.0  # standard deviations above which a motion counts
 _OUTSIDE = 5.0  # times the distance of body and interface, from which an axis is far outside
 _WINDOW = 5  # residues
@@ -132,16 +133,15 @@ def from_rotation(
         verdict = "no rotation above noise"
         if length <= max(_FLOOR * noise[1], 1e-9):
             return replace(found, kind="rigid", shift=0.0, verdict=verdict)
-        found = replace(found, axis=frozen(move / length), shift=length)
-        return replace(found, kind="translation", verdict=f"{verdict}, but a shift")
+        way, verdict = frozen(move / length), f"{verdict}, but a shift"
+        return replace(found, kind="translation", axis=way, shift=length, verdict=verdict)
     shift = float(axis @ move)
     across = move - shift * axis
     point = start + 0.5 * across + 0.5 / np.tan(angle / 2) * np.cross(axis, across)
     point = point + axis * (axis @ (near - point))
     distance = float(np.linalg.norm(across) / (2 * np.sin(angle / 2)))
     verdict = FAR if is_far(distance, point, start, near) else ""
-    if angle > np.radians(179.0):
-        verdict = "it turns by half a turn: the axis and its opposite are equally right"
+    verdict = _HALF_TURN if angle > np.radians(179.0) else verdict
     kind = "screw" if abs(shift) > max(0.1 * length, _FLOOR * noise[1]) else "hinge"
     found = replace(found, axis=frozen(axis), point=frozen(point), distance=distance)
     return replace(found, kind=kind, shift=shift, verdict=verdict)
@@ -184,12 +184,12 @@ def interdomain_ratio(before: Floats, after: Floats, body: Ints, reference: Ints
         Square root of the ratio of mean squares.
     """
     together = np.concatenate([body, reference])
-    laid = _laid(np.array([before, after]), together, np.ones(len(before)))
+    laid = _laid(np.array([before, after]), together)
     outer = inner = 0.0
-    for sites in (body, reference):
-        moved = fit(laid[0][sites], laid[1][sites][None]).out_of(laid[0][sites])[0]
-        outer += float(np.nanmean((moved - laid[0][sites]) ** 2))
-        inner += float(np.nanmean((moved - laid[1][sites]) ** 2))
+    for first, second in (laid[:, body], laid[:, reference]):
+        moved = fit(first, second[None]).out_of(first)[0]
+        outer += float(np.nanmean((moved - first) ** 2))
+        inner += float(np.nanmean((moved - second) ** 2))
     return float(np.sqrt(outer / inner)) if inner > 0 else float("inf")
 
 
@@ -212,8 +212,7 @@ def effective_rotation(
     EffectiveRotation
         Its axis is that of the screw, projected on the plane across the displacement.
     """
-    pair = _pair(before, after)
-    first, second = (each[body] for each in _laid(pair, reference, np.ones(pair.shape[1])))
+    first, second = _laid(_pair(before, after), reference)[:, body]
     start = np.nanmean(first, axis=0)
     way = np.nanmean(second, axis=0) - start
     length = float(np.linalg.norm(way))
@@ -277,9 +276,9 @@ def _pair(before: npt.ArrayLike, after: npt.ArrayLike) -> Floats:
     return np.array(pair)
 
 
-def _laid(pair: Floats, reference: Ints, weights: Floats) -> Floats:
+def _laid(pair: Floats, reference: Ints) -> Floats:
     """Both snapshots laid onto the reference in the first."""
-    return fit(pair[0][reference], pair[:, reference], weights[reference]).into(pair)
+    return fit(pair[0][reference], pair[:, reference]).into(pair)
 
 
 def _window_rotations(before: Floats, after: Floats, residues: Ints) -> Floats:
@@ -300,5 +299,4 @@ def _unlikeness(vectors: Floats, body: Bools) -> Floats:
     if len(own) < 4:
         return np.full(len(vectors), np.nan)
     away = vectors - own.mean(axis=0)
-    found: Floats = np.einsum("ri,ij,rj->r", away, np.linalg.pinv(np.cov(own.T)), away)
-    return found
+    return np.asarray(np.einsum("ri,ij,rj->r", away, np.linalg.pinv(np.cov(own.T)), away))
