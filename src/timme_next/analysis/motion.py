@@ -130,7 +130,7 @@ def two_point(
 
     Parameters
     ----------
-    source, *others, **options
+    source, *others
         As for :func:`timme.analyse`: particles in 2 or 3 dimensions.
     distances : array_like
         Ascending distances between which pairs are counted.
@@ -138,6 +138,8 @@ def two_point(
         In snapshots.
     drift : bool, optional
         Whether the mean displacement of all particles is subtracted.
+    **options
+        As for :func:`timme.analyse`.
 
     Returns
     -------

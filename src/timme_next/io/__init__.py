@@ -105,6 +105,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Use the whole frames of a trajectory that is cut off.
     progress : callable, optional
         Called with the snapshots done and all of them, while molecules are unwrapped.
+    **others
+        Refused, with the name of the option that is meant.
 
     Returns
     -------
