@@ -106,6 +106,9 @@ def read_mmcif(path: Path) -> StructureFile:
     for name, tags in _TAGS.items():
         column = fields(*tags)
         meaning = {field: cif.as_string(field) for field in set(column)}  # "" for . and ?
+        if len(meaning) == 1:  # most often of columns of "." or "?"
+            texts[name] = np.full(n_atoms, meaning[column[0]])
+            continue
         if any(field != text for field, text in meaning.items()):
             column = [meaning[field] for field in column]
         texts[name] = np.array(column, np.str_)
