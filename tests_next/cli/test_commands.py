@@ -20,6 +20,7 @@ from timme_next.analysis.result import Analysis
 from timme_next.analysis.store import load
 from timme_next.cli import main
 from timme_next.cli.console import Progress
+from timme_next.demo import DEMOS
 
 ATOM = "ATOM  {0:5d}  CA  ALA A{0:4d}    {1:8.3f}{2:8.3f}{3:8.3f}  1.00  0.00           C\n"
 
@@ -259,3 +260,12 @@ def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(
         assert len(shown) == stream.isatty()
         assert bool(seen) == stream.isatty()
         assert "\n" not in stream.getvalue()
+
+
+def test_help_lists_every_demo_and_others_are_refused(call: Call) -> None:
+    text = " ".join(call("demo", "--help").out.split())
+    assert all(re.search(rf"\b{name}\b", text) for name in DEMOS)
+    code, _, err = call("demo", "nothing")
+    assert (code, err) == (
+        *(2, f"timme: error: a demo is one of {', '.join(DEMOS)}, got 'nothing'\n"),
+    )

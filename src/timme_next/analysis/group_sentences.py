@@ -175,7 +175,7 @@ def network(analysis: Analysis, found: Evidence) -> Words:
         symbol = analysis.hierarchy.quantity.cutoff
         where += f" ({symbol}/a = {ratio})" if name in ("", "a") else f" ({ratio} {name}s)"
     still = ", arrested" * found.arrested
-    tree, one = analysis.hierarchy, noun(analysis, 1)
+    one = noun(analysis, 1)
     facts: list[Fact | None] = []
     if system.film is not None:
         shown = system.film[:, system.object_sites[system.shown]].astype(np.float64)
@@ -183,14 +183,7 @@ def network(analysis: Analysis, found: Evidence) -> Words:
         inside, outside = np.median(rms[group.sites]), np.median(np.delete(rms, group.sites))
         told = f"{value(inside, system.unit)} rms in the network, {value(outside, system.unit)}"
         facts.append(Fact("motion", f"{told} outside it (median {one})"))
-    counted = count_clusters(tree, large=found.min_size, sizes=())
-    within = (counted.cutoffs >= group.low) & (counted.cutoffs < group.high)
-    sizes = counted.largest[within]
-    rivals = np.round(counted.large_fraction[within] * tree.n_sites) > sizes
-    what = f"one cluster of ≥ {found.min_size}{' and no rival' * (not rivals.any())}"
-    name, ends = tree.quantity.cutoff, f"{value(group.low)} to {value(group.high, tree.unit)}"
-    grows = f"growing from {sizes[0]:,} to {sizes[-1]:,}"
-    facts.append(Fact("range", f"{what} from {name} = {ends}, {grows}"))
+    facts.append(_alone(analysis, found, group))
     if not np.isnan(group.chance):
         why = ""
         if found.arrested:
@@ -206,12 +199,29 @@ def network(analysis: Analysis, found: Evidence) -> Words:
     return Words(f"{sentence} mobile.", facts, _drift_note(analysis))
 
 
+def _alone(analysis: Analysis, found: Evidence, group: GroupEvidence) -> Fact | None:
+    """Cutoffs around the middle of a group between which no other cluster is large."""
+    tree = analysis.hierarchy
+    counted = count_clusters(tree, large=found.min_size, sizes=())
+    place = int(np.searchsorted(counted.cutoffs, group.middle, side="right")) - 1
+    large = np.round(counted.large_fraction * tree.n_sites)
+    rivals = np.flatnonzero(large != counted.largest)
+    if place in rivals:
+        return None
+    start = int(rivals[rivals < place].max(initial=-1)) + 1
+    end = int(rivals[rivals > place].min(initial=len(large) - 1))
+    low, high = value(counted.cutoffs[start]), value(counted.cutoffs[end], tree.unit)
+    what = f"one cluster of ≥ {found.min_size} and no rival from {tree.quantity.cutoff} = {low}"
+    grows = f"growing from {counted.largest[start]:,} to {counted.largest[end - 1]:,}"
+    return Fact("range", f"{what} to {high}, {grows}")
+
+
 def none(analysis: Analysis, found: Evidence) -> Words:
     """No lasting clusters, with the largest beside its chance level."""
     level, unit, many, n = found.largest, analysis.hierarchy.unit, noun(analysis), found.n_sites
     records = () if analysis.confidence is None else analysis.confidence.records
     judged = [record.support for record in records if not np.isnan(record.support)]
-    again = sum(support >= HATCHED for support in judged)
+    again = 0 if analysis.confidence is None else len(analysis.confidence.trusted)
     sigmas, facts = shown_pairs(analysis)[1], list[Fact | None]()
     typical = sigma(float(np.median(sigmas)), unit) if len(sigmas) else ""
     chance = None
@@ -226,7 +236,7 @@ def none(analysis: Analysis, found: Evidence) -> Words:
         if judged:
             recur = f"{'recurs' if again < 2 else 'recur'} in resampled data"
             what = number(again).replace("no", "none")
-            told = f"{what} of {len(judged)} clusters of ≥ {found.min_size} {recur}"
+            told = f"{what} of {len(records)} clusters of ≥ {found.min_size} {recur}"
             facts.append(Fact("support", told))
         if (forms := hierarchy(analysis, found)) is not None:
             told = forms.value.replace(f"half of the {many}", "half")
@@ -238,7 +248,7 @@ def none(analysis: Analysis, found: Evidence) -> Words:
         return Words(sentence, facts, _drift_note(analysis))
     if level is not None:
         steady = "where clusters grow steadily: no plateau"
-        weak = f", support below {percent(HATCHED)}" * bool(judged and not again)
+        weak = f", support below {percent(HATCHED)}" * (max(judged, default=1.0) < HATCHED)
         at = cutoff(analysis, level.cutoff)
         facts += [Fact("largest", f"{level.size:,} of {n:,} at {at}, {steady}{weak}"), chance]
     if typical:

@@ -109,7 +109,7 @@ def energy(x: float) -> str:
 def hierarchy(analysis: Analysis, found: Evidence, *, forms: bool = False) -> Fact | None:
     """Level worth a look beside bodies; else where half, and nearly all, of the sites join.
 
-    With ``forms``, these are the first large cluster and all sites, where they are near.
+    With ``forms``, these are the first two sites and all, where their cutoffs are near.
     """
     tree, size = analysis.hierarchy, found.min_size
     levels = () if analysis.confidence is None else analysis.confidence.silhouettes.standing_out
@@ -127,7 +127,7 @@ def hierarchy(analysis: Analysis, found: Evidence, *, forms: bool = False) -> Fa
     def first(reached: Bools) -> float:
         return float(counted.cutoffs[reached.argmax()]) if reached.any() else np.nan
 
-    low, high = first(counted.large_fraction > 0), first(counted.largest_fraction >= 1)
+    low, high = float(tree.heights[0]), float(tree.heights[-1])
     half, most = first(counted.large_fraction >= 0.5), first(counted.largest_fraction >= 0.95)
     if found.n_snapshots == 2 or np.isnan(most):
         return None

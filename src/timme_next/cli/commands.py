@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -204,8 +203,12 @@ def run(files: tuple[str, ...], **options: Any) -> None:
 @_output
 @_overwrite
 def demo(name: str, **place: Any) -> None:
-    """Analyse a built-in system, by default adenylate kinase closing."""
-    analyse_demo = import_module("timme_next.demo").analyse_demo
+    """Analyse a built-in system.
+
+    NAME is kinase (adenylate kinase closing, the default), barnase, rigidity, spheres, fluid,
+    water, chain, hinge, crowd or road.
+    """
+    from timme_next.demo import analyse_demo
 
     def recipe(progress: Any, **_: Any) -> Any:
         return analyse_demo(name, progress=progress)
