@@ -105,7 +105,7 @@ def shortest_squares(vectors, boxes, inverses, halves, shortening, scratch, squa
     """
     n_dimensions, n_frames = vectors.shape
     along, other = scratch[n_dimensions], scratch[n_dimensions + 1]
-    _round_to_cell(vectors, boxes, inverses, scratch)
+    round_to_cell(vectors, boxes, inverses, scratch)
     for frame in range(n_frames):
         square[frame] = 0.0
     for d in range(n_dimensions):
@@ -133,7 +133,7 @@ def shortest_squares(vectors, boxes, inverses, halves, shortening, scratch, squa
 
 
 @compiled
-def _round_to_cell(vectors, boxes, inverses, fractions):
+def round_to_cell(vectors, boxes, inverses, fractions):
     """Bring vectors (dimensions, frames) into the cell around the origin."""
     n_dimensions, n_frames = vectors.shape
     for axis in range(n_dimensions):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from timme_next._kernels import compiled
-from timme_next._kernels.boxes import OPEN, STRAIGHT, TILTED, shortest_squares
+from timme_next._kernels.boxes import OPEN, STRAIGHT, TILTED, round_to_cell
 
 # Sums may be reordered for vector units; NaN keeps its meaning, not seen.
 _FAST = {"reassoc", "contract", "nsz"}
@@ -169,7 +169,7 @@ def _count(xyz, i, j, kind, boxes, most, scratch):
     """The same in any dimension and box; ``scratch`` is for the vectors of one pair."""
     _, n_dimensions, n_frames = xyz.shape
     matrices, inverses = boxes
-    vectors, more, square = scratch[:n_dimensions], scratch[n_dimensions:-2], scratch[-1]
+    vectors, square = scratch[:n_dimensions], scratch[-1]
     for d in range(n_dimensions):
         for k in range(_NUMBER(n_frames)):
             x = xyz[i, d, k] - xyz[j, d, k]
@@ -177,13 +177,11 @@ def _count(xyz, i, j, kind, boxes, most, scratch):
                 x -= matrices[d, d, k] * np.rint(x * inverses[d, d, k])
             vectors[d, k] = x
     if kind == TILTED:
-        none = np.empty((0, n_dimensions, n_frames))  # no vectors beyond the nearest cell
-        shortest_squares(vectors, matrices, inverses, scratch[-2], none, more, square)
-    else:
-        square[:] = 0.0
-        for d in range(n_dimensions):
-            for k in range(_NUMBER(n_frames)):
-                square[k] += vectors[d, k] * vectors[d, k]
+        round_to_cell(vectors, matrices, inverses, scratch[n_dimensions:])
+    square[:] = 0.0
+    for d in range(n_dimensions):
+        for k in range(_NUMBER(n_frames)):
+            square[k] += vectors[d, k] * vectors[d, k]
     count = 0
     for k in range(_NUMBER(n_frames)):
         count += square[k] <= most
@@ -204,7 +202,7 @@ def contacts_of(leaves, tree, xyz, order, box_kind, boxes, molecules, radius):
     """
     begins, (_, n_dimensions, n_frames) = tree[1], xyz.shape
     most, reach = radius * radius, radius * radius * (1.0 + 1e-9)
-    gaps, scratch = np.empty((2, GROUP)), np.empty((2 * n_dimensions + 4, n_frames))
+    gaps, scratch = np.empty((2, GROUP)), np.empty((2 * n_dimensions + 1, n_frames))
     waiting = np.empty((len(begins) * GROUP, 2), np.int64)
     near_leaves, near = np.empty(begins[1], np.int64), np.empty((GROUP * GROUP + 1, 2), np.int64)
     found = np.empty((_ROOM * GROUP * (leaves[1] - leaves[0]), 3), np.int32)
