@@ -114,6 +114,20 @@ def test_two_results_are_compared(finished: tuple[Server, str], tracks: bytes) -
     assert server.client.post("/api/comparisons", json=same).status_code == 422
 
 
+@pytest.mark.slow
+def test_a_single_structure_is_decomposed_by_its_bonds(server: Server) -> None:
+    pytest.importorskip("hydride", reason="hydrogens are added by hydride, which is not installed")
+    path = Path(__file__).parents[3] / "shared" / "data" / "xray" / "1a2p.pdb"
+    if not path.is_file():
+        pytest.skip("needs 1a2p of the PDB in ../shared/data/xray")
+    settings = {"chain": "A", "min_size": 8, "cutoff": 0.1}
+    job = server.ended(server.started(("1a2p.pdb", path.read_bytes()), settings=settings))
+    assert (job["state"], job["recipe"]) == ("done", "rigidity"), job
+    assert job["command"] == "timme rigidity 1a2p.pdb --chain A --set min_size=8"
+    assert "not used for one snapshot: cutoff" in job["notes"]
+    assert "one rigid core" in job["answer"]
+
+
 def test_an_error_is_one_line_with_plain_names(server: Server, tracks: bytes) -> None:
     name = server.started(("<script>.csv", tracks.replace(b"frame", b"colour")))
     job = server.ended(name)
