@@ -7,8 +7,6 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 WORKERS ?= 2
 # Bytecode is kept whatever the environment says.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
-# Tests of src/timme, which stays as it is until src/timme_next takes its place.
-REFERENCE := tests/test_golden.py tests/hierarchy tests/objects tests/system
 
 # The first interpreter that is new enough and can make an environment; or choose: make PYTHON=...
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3
@@ -24,20 +22,19 @@ PYTHON ?= $(call first_usable,$(CANDIDATES))
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
 
-demo: $(VENV)/package.stamp  ## Analyse a built-in system and write ./timme-demo
-	$(BIN)/timme demo --output timme-demo --overwrite
+demo: $(VENV)/package.stamp  ## Analyse a built-in system and write ./timme-demo-kinase
+	$(BIN)/timme demo --overwrite
 
 test: $(VENV)/dev.stamp  ## Run the tests, those marked slow excepted
 	$(PYTEST) $(PYTEST_ARGS)
-	$(PYTEST) -q $(REFERENCE)
 
 test-slow: export HYPOTHESIS_PROFILE := nightly
 test-slow: $(VENV)/dev.stamp  ## Run all tests, and those of the kernels with the JIT off
 	$(PYTEST) -m "" $(PYTEST_ARGS)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests_next/core
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/core
 
 fuzz: $(VENV)/dev.stamp  ## Read 2,000 damaged files, each in a process of its own
-	$(BIN)/python -m tests_next.fuzz $(FUZZ_ARGS)
+	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
@@ -55,13 +52,13 @@ layers: $(VENV)/dev.stamp
 	$(BIN)/lint-imports --no-logo
 
 docstrings: $(VENV)/dev.stamp
-	$(BIN)/numpydoc lint $$(find src/timme_next -name '*.py' -not -path '*/_[a-z]*')
+	$(BIN)/numpydoc lint $$(find src/timme -name '*.py' -not -path '*/_[a-z]*')
 
 scripts: $(VENV)/dev.stamp
-	$(BIN)/python viewer_next/build.py --check --test
+	$(BIN)/python viewer/build.py --check --test
 
 page: $(VENV)/dev.stamp  ## Build the interactive page and those of the server
-	$(BIN)/python viewer_next/build.py && $(BIN)/python viewer/build.py || echo "make: the page could not be built; its tests are skipped" >&2
+	$(BIN)/python viewer/build.py || echo "make: the page could not be built; its tests are skipped" >&2
 
 format: $(VENV)/dev.stamp  ## Format the code
 	$(BIN)/ruff check --fix-only
@@ -72,10 +69,10 @@ docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove the environment and everything made by the other targets
-	rm -rf $(VENV) build dist src/timme/page src/timme_next/page viewer/node_modules viewer_next/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
+	rm -rf $(VENV) build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo-*
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -rf .cache
-	find src tests tests_next benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- the environment -----------------------------------------------------------------------
 

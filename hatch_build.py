@@ -21,7 +21,7 @@ def _load(folder: str) -> ModuleType:
     return module
 
 
-VIEWERS = [_load(folder) for folder in ("viewer", "viewer_next")]
+VIEWERS = [_load("viewer")]
 
 
 class PageHook(BuildHookInterface):  # type: ignore[type-arg, misc]

@@ -1,4 +1,4 @@
-"""All pairs of large systems, beside the reference, brute force and threads."""
+"""All pairs of large systems, beside brute force and threads."""
 
 from __future__ import annotations
 
@@ -7,34 +7,26 @@ from functools import partial
 
 import numpy as np
 
-import timme as reference
-import timme_next as timme
+import timme
 from benchmarks.rows import Row, against, race, require
 from benchmarks.systems import as_points, solid
 
 
 def large(*, quick: bool) -> list[Row]:
-    """All pairs clustered with pruning, beside the reference; the trees must be alike."""
-    rows = []
-    sizes = ((1_000, 100),) if quick else ((8_000, 100), (20_000, 500), (40_000, 100))
-    for n_sites, n_frames in sizes:
-        snapshots = solid(n_sites, n_frames)
-        ours, theirs = as_points(timme, snapshots), as_points(reference, snapshots)
-        every, all_theirs = timme.pairs.all(ours), reference.pairs.all(theirs)
-        heights = timme.cluster(ours, every).heights
-        expected = reference.cluster(theirs, all_theirs).heights
-        require(np.allclose(heights, expected, rtol=2e-5, atol=1e-7), "trees")
-        median = race(
-            {
-                "ours": partial(timme.cluster, ours, every),
-                "reference": partial(reference.cluster, theirs, all_theirs),
-            },
-            repetitions=3,
-            warm_up=False,
-        )
-        name = f"all pairs clustered, {n_sites:,} × {n_frames}"
-        rows.append(against(name, median, "reference", "≤ 3.5", slower=True))
-    return rows
+    """All pairs clustered with pruning, beside σ of all pairs; the trees must be alike."""
+    n_sites = 1_000 if quick else 8_000
+    points = as_points(timme, solid(n_sites, 100))
+    every = timme.pairs.all(points)
+    expected = timme.link(timme.measure(points, every)).heights
+    require(np.allclose(timme.cluster(points, every).heights, expected, rtol=1e-6), "trees")
+    median = race(
+        {
+            "ours": partial(timme.cluster, points, every),
+            "brute force": lambda: timme.link(timme.measure(points, every)),
+        },
+        warm_up=False,
+    )
+    return [against(f"all pairs clustered, {n_sites:,} × 100", median, "brute force")]
 
 
 def walkers(*, quick: bool) -> list[Row]:

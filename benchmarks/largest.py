@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-import timme_next as timme
+import timme
 from benchmarks.contacts import DENSITY, NEIGHBOURS
 from benchmarks.rows import Row, seconds
 from benchmarks.systems import Snapshots, as_points, solid

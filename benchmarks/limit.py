@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from timme_next.engine.workers import Threads
+from timme.engine.workers import Threads
 
 POINTS, LANES, ROUNDS = 64, 512, 1_000
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import timme_next as timme
+import timme
 
 Snapshots = npt.NDArray[np.float32]
 

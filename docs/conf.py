@@ -1,13 +1,12 @@
 """How the documentation is built."""
 
+from importlib.metadata import version
 from pathlib import Path
-
-import timme
 
 project = "TIMME"
 author = "The TIMME developers"
 copyright = author  # noqa: A001
-release = timme.__version__
+release = version("pytimme")
 
 extensions = [
     "myst_parser",

@@ -1,18 +1,17 @@
-"""The slow, obvious reference: every definition of the analysis, written out as loops.
+"""Slow, obvious reference of every definition, written out as loops.
 
-Nothing here is clever and nothing is shared with the package, so that agreement means something.
+It shares no code with the package, so that agreement means something.
 
-Snapshots are an array (frames, sites, dim); a NaN coordinate says that the site was not seen in
-that snapshot. Boxes are None, or an array (frames, dim, dim) whose rows are the box vectors. Pairs
-and sigmas are parallel: sigmas[k] belongs to pairs[k], and a NaN sigma never joins anything.
+``snapshots`` is an array (snapshots, sites, dimensions); a NaN coordinate says that the site was
+not seen. ``boxes`` is None or an array (snapshots, dimensions, dimensions) whose rows are the box
+vectors; a row of zeros is an open direction. ``pairs`` and ``sigmas`` are parallel: ``sigmas[k]``
+belongs to ``pairs[k]``, and a NaN joins nothing.
 """
 
 import itertools
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from statistics import median
-from typing import Any, Literal, TypedDict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,103 +19,74 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Vector = Sequence[float] | npt.NDArray[np.floating[Any]]
 Pairs = Sequence[tuple[int, int]] | npt.NDArray[np.integer[Any]]
+Cluster = frozenset[int]
+Weights = Vector | None
+Boxes = Floats | None
+
+# ---- distances and their fluctuation -----------------------------------------------------------
 
 
-class Statistics(TypedDict):
-    """What is counted of one partition."""
-
-    n_clusters: int
-    largest: int
-    mean_size: float
-    fraction_of_size: dict[int, float]
-    fraction_at_least: float
-    largest_fraction: float
-
-
-# Distances and their fluctuation
+def nearest_image(a: Vector, b: Vector, box: npt.ArrayLike) -> Floats:
+    """Of all periodic images of b, the one nearest to a."""
+    vectors = np.asarray(box, dtype=np.float64)
+    vectors = vectors[vectors.any(axis=1)]
+    inverse = np.linalg.pinv(vectors)
+    difference = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
+    wrapped = difference - np.round(difference @ inverse) @ vectors
+    # An image no longer than `wrapped` is at most so many cells away, however skewed they are.
+    farthest = 2 * np.linalg.norm(wrapped) * np.linalg.norm(inverse, axis=0)
+    reach = np.maximum(1, np.ceil(farthest)).astype(int)
+    shifts = itertools.product(*(range(-k, k + 1) for k in reach))
+    images = (wrapped + np.array(shift, dtype=np.float64) @ vectors for shift in shifts)
+    return np.asarray(a) + min(images, key=np.linalg.norm)
 
 
 def distance(a: Vector, b: Vector, box: npt.ArrayLike | None = None) -> float:
-    """Euclidean distance; in a box, that of b and the nearest of all periodic images of a."""
-    if box is None:
-        return math.dist(a, b)
-    vectors = np.asarray(box, dtype=np.float64)
-    inverse = np.linalg.inv(vectors)
-    difference = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
-    wrapped = difference - np.round(difference @ inverse) @ vectors
-    # Two shifts each way hold the nearest image of any usual cell. A cell that is very skewed may
-    # need more: an image within the length of `wrapped` is at most this many cells away.
-    farthest = np.linalg.norm(wrapped) * np.linalg.norm(inverse, axis=0) + 0.5
-    shifts = [range(-reach, reach + 1) for reach in np.maximum(2, np.ceil(farthest).astype(int))]
-    images = (wrapped + np.array(shift) @ vectors for shift in itertools.product(*shifts))
-    return min(math.hypot(*image) for image in images)
+    """Euclidean distance; in a box, to the nearest periodic image."""
+    return math.dist(a, b if box is None else nearest_image(a, b, box))
 
 
-def sigma(distances: Vector, weights: Vector | None = None) -> float:
+def sigma(distances: Vector, weights: Weights = None) -> float:
     """Population standard deviation; NaN of nothing, or where all weights are zero."""
     if weights is None:
         weights = [1.0] * len(distances)
     total = math.fsum(weights)
     if total == 0:
         return math.nan
-    shares = [w / total for w in weights]
-    mean = math.fsum(w * r for w, r in zip(shares, distances, strict=True))
-    return math.sqrt(math.fsum(w * (r - mean) ** 2 for w, r in zip(shares, distances, strict=True)))
+    mean = math.fsum(w / total * r for w, r in zip(weights, distances, strict=True))
+    squares = (w / total * (r - mean) ** 2 for w, r in zip(weights, distances, strict=True))
+    return math.sqrt(math.fsum(squares))
 
 
 def pair_distances(
-    snapshots: Floats, a: int, b: int, boxes: Floats | None = None
+    snapshots: Floats, a: int, b: int, boxes: Boxes = None
 ) -> tuple[list[float], list[int]]:
     """Distance of two sites in every snapshot that saw both, and which snapshots these are."""
-    frames = [
-        frame
-        for frame, sites in enumerate(snapshots)
+    seen = [
+        t
+        for t, sites in enumerate(snapshots)
         if not np.isnan(sites[a]).any() and not np.isnan(sites[b]).any()
     ]
-    distances = [
-        distance(snapshots[frame][a], snapshots[frame][b], None if boxes is None else boxes[frame])
-        for frame in frames
-    ]
-    return distances, frames
+    box_of = {t: None if boxes is None else boxes[t] for t in seen}
+    return [distance(snapshots[t][a], snapshots[t][b], box_of[t]) for t in seen], seen
 
 
 def pair_sigma(
-    snapshots: Floats,
-    a: int,
-    b: int,
-    *,
-    weights: Vector | None = None,
-    boxes: Floats | None = None,
+    snapshots: Floats, a: int, b: int, *, weights: Weights = None, boxes: Boxes = None
 ) -> tuple[float, int]:
     """Fluctuation of the distance of two sites, and the number of snapshots that saw both."""
-    distances, frames = pair_distances(snapshots, a, b, boxes)
-    common = None if weights is None else [weights[frame] for frame in frames]
-    return sigma(distances, common), len(frames)
+    distances, seen = pair_distances(snapshots, a, b, boxes)
+    return sigma(distances, None if weights is None else [weights[t] for t in seen]), len(seen)
 
 
-def part_moments(
-    snapshots: Floats,
-    a: int,
-    b: int,
-    part: Collection[int],
-    *,
-    weights: Vector | None = None,
-    boxes: Floats | None = None,
-) -> tuple[int, float, float, float]:
-    """Number, weight, mean and variance of a distance over those snapshots of a part that count."""
-    distances, frames = pair_distances(snapshots, a, b, boxes)
-    found = [
-        (1.0 if weights is None else weights[frame], distance)
-        for distance, frame in zip(distances, frames, strict=True)
-        if frame in part
-    ]
-    found = [(weight, distance) for weight, distance in found if weight > 0]
-    total = math.fsum(weight for weight, _ in found)
-    if not found:
+def moments(distances: Vector, weights: Weights = None) -> tuple[int, float, float, float]:
+    """Number, weight, mean and variance of those distances that count."""
+    counting = [1.0] * len(distances) if weights is None else weights
+    total = math.fsum(counting)
+    if total == 0:
         return 0, 0.0, 0.0, math.nan
-    mean = math.fsum(weight / total * distance for weight, distance in found)
-    variance = math.fsum(weight / total * (distance - mean) ** 2 for weight, distance in found)
-    return len(found), total, mean, variance
+    mean = math.fsum(w / total * r for w, r in zip(counting, distances, strict=True))
+    return sum(w > 0 for w in counting), total, mean, sigma(distances, weights) ** 2
 
 
 def object_sigma(
@@ -124,22 +94,20 @@ def object_sigma(
     members_a: Iterable[int],
     members_b: Iterable[int],
     *,
-    reduction: Literal["rms", "max"] = "rms",
-    weights: Vector | None = None,
-    boxes: Floats | None = None,
+    reduction: str = "rms",
+    weights: Weights = None,
+    boxes: Boxes = None,
     rigid: Collection[frozenset[int]] = (),
 ) -> float:
-    """Fluctuation of two groups of sites, reduced over all cross pairs.
+    """Fluctuation of two groups of sites, reduced over all cross pairs ("rms" or "max").
 
-    A site that both groups share counts 0, and so does a pair of sites in `rigid` (the two ends of
-    a link). A cross pair never seen together makes the whole unknown: NaN.
+    A site in both groups counts 0, and so does a pair of sites in `rigid` (the ends of a link).
+    A cross pair that is never seen together makes the whole NaN.
     """
     sigmas = []
     for i, j in itertools.product(members_a, members_b):
-        if i == j or frozenset((i, j)) in rigid:
-            sigmas.append(0.0)
-        else:
-            sigmas.append(pair_sigma(snapshots, i, j, weights=weights, boxes=boxes)[0])
+        held = i == j or frozenset((i, j)) in rigid
+        sigmas.append(0.0 if held else pair_sigma(snapshots, i, j, weights=weights, boxes=boxes)[0])
     if any(math.isnan(s) for s in sigmas):
         return math.nan
     if reduction == "max":
@@ -147,23 +115,45 @@ def object_sigma(
     return math.sqrt(math.fsum(s**2 for s in sigmas) / len(sigmas))
 
 
-def link_sigma(snapshots: Floats, link_a: tuple[int, int], link_b: tuple[int, int]) -> float:
-    """Fluctuation of two links that share a joint: that of their two far ends."""
-    shared = set(link_a) & set(link_b)
-    if len(shared) != 1:
-        raise ValueError(f"two links need to share one joint, got {link_a} and {link_b}")
-    (end_a,) = set(link_a) - shared
-    (end_b,) = set(link_b) - shared
-    return pair_sigma(snapshots, end_a, end_b)[0]
+def resampled_object_sigma(
+    snapshots: Floats,
+    members_a: Sequence[int],
+    members_b: Sequence[int],
+    parts: Sequence[Sequence[int]],
+    times: Sequence[int],
+) -> float:
+    """Fluctuation of two groups of sites if each part of the snapshots counts so many times.
+
+    In each part, squares of deviations are those of a cross pair from its mean over all snapshots
+    that saw it, averaged over these, and then over the cross pairs. A part counts by the snapshots
+    of it in which the cross pair is seen that is seen least.
+    """
+    total = weight = 0.0
+    for part, count in zip(parts, times, strict=True):
+        squares, n_seen = [], []
+        for i, j in itertools.product(members_a, members_b):
+            distances, seen = pair_distances(snapshots, i, j)
+            mean = math.fsum(distances) / len(distances)
+            own = [(r - mean) ** 2 for r, t in zip(distances, seen, strict=True) if t in part]
+            n_seen.append(len(own))
+            squares.append(math.fsum(own) / len(own) if own else 0.0)
+        total += count * min(n_seen) * math.fsum(squares) / len(squares)
+        weight += count * min(n_seen)
+    return math.sqrt(total / weight)
 
 
-# Which pairs are compared
+def drawn_snapshots(snapshots: Floats, parts: Sequence[range], times: Sequence[int]) -> Floats:
+    """Snapshots of each part, one after another, as often as the part counts."""
+    return snapshots[[t for part, n in zip(parts, times, strict=True) for t in list(part) * int(n)]]
+
+
+# ---- which pairs are compared ------------------------------------------------------------------
 
 
 def contacts(
-    snapshots: Floats, radius: float, *, at_least: int = 1, boxes: Floats | None = None
+    snapshots: Floats, radius: float, *, at_least: int = 1, boxes: Boxes = None
 ) -> list[tuple[int, int]]:
-    """Pairs no farther apart than the radius in at least that many snapshots."""
+    """Pairs no farther apart than the radius in at least so many snapshots."""
     return [
         (i, j)
         for i, j in itertools.combinations(range(snapshots.shape[1]), 2)
@@ -182,172 +172,166 @@ def nearest(snapshot: Floats, k: int, box: Floats | None = None) -> set[tuple[in
 
 
 def bond_separation(n: int, bonds: Pairs) -> Floats:
-    """Number of bonds between any two of n sites, infinite where no path of bonds leads."""
-    bonded = _neighbours(n, bonds)
-    separation = np.full((n, n), np.inf)
-    for start in range(n):
-        separation[start, start] = 0
-        queue = [start]
-        for site in queue:
-            for other in bonded[site]:
-                if separation[start, other] == np.inf:
-                    separation[start, other] = separation[start, site] + 1
-                    queue.append(other)
+    """Number of bonds between any two of n sites; inf where no path of bonds leads."""
+    separation = np.where(np.eye(n) == 1, 0.0, np.inf)
+    for _ in range(n):
+        for a, b in bonds:
+            shorter = np.minimum(separation[a], separation[b] + 1)
+            separation[b] = np.minimum(separation[b], separation[a] + 1)
+            separation[a] = shorter
     return separation
 
 
-# The hierarchy
+# ---- boxes and molecules -----------------------------------------------------------------------
 
 
-def clusters(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[frozenset[int]]:
-    """Sites connected by pairs within the cutoff; the cluster with the lowest site first."""
-    joined = _neighbours(n, [p for p, s in zip(pairs, sigmas, strict=True) if s <= cutoff])
-    found: list[frozenset[int]] = []
-    visited: set[int] = set()
-    for start in range(n):
-        if start in visited:
-            continue
-        cluster = {start}
-        stack = [start]
-        while stack:
-            for other in joined[stack.pop()]:
-                if other not in cluster:
-                    cluster.add(other)
-                    stack.append(other)
-        visited |= cluster
-        found.append(frozenset(cluster))
-    return found
+def whole(snapshot: Floats, bonds: Pairs, box: npt.ArrayLike) -> Floats:
+    """Positions after a walk from the first atom of each molecule, nearest images by bonds."""
+    placed: dict[int, Floats] = {}
+    for first in range(len(snapshot)):
+        waiting = [] if first in placed else [first]
+        placed.setdefault(first, snapshot[first])
+        for atom in waiting:
+            for other in sorted({int(i) for bond in bonds if atom in bond for i in bond} - {atom}):
+                if other not in placed:
+                    placed[other] = nearest_image(placed[atom], snapshot[other], box)
+                    waiting.append(other)
+    return np.array([placed[atom] for atom in range(len(snapshot))])
+
+
+def unwrapped(path: Floats, boxes: Floats) -> Floats:
+    """Path (snapshots, dimensions) of one particle without jumps.
+
+    Each position is the image nearest to where the particle would be if it had kept its place in
+    the box.
+    """
+    found = [path[0]]
+    for before, now, position in zip(boxes, boxes[1:], path[1:], strict=False):
+        closed = now.any(axis=1)
+        along = np.linalg.lstsq(before[closed].T, found[-1], rcond=None)[0]
+        kept = found[-1] + along @ (now[closed] - before[closed])
+        found.append(nearest_image(kept, position, now))
+    return np.array(found)
+
+
+# ---- the hierarchy -----------------------------------------------------------------------------
+
+
+def clusters(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[Cluster]:
+    """Sets of sites connected by pairs within the cutoff, largest first, then by lowest site."""
+    cluster_of = {site: {site} for site in range(n)}
+    for (i, j), value in zip(pairs, sigmas, strict=True):
+        if value <= cutoff and cluster_of[int(i)] is not cluster_of[int(j)]:
+            joined = cluster_of[int(i)] | cluster_of[int(j)]
+            cluster_of |= dict.fromkeys(joined, joined)
+    return largest_first({frozenset(cluster) for cluster in cluster_of.values()})
+
+
+def largest_first(found: Iterable[Cluster]) -> list[Cluster]:
+    """Clusters by size; ties: the one with the lowest site first."""
+    return sorted(found, key=lambda cluster: (-len(cluster), min(cluster)))
 
 
 def labels(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[int]:
-    """Cluster of every site, counted from the largest; ties: the one with the lowest site first."""
-    label_of = {}
-    for label, cluster in enumerate(_largest_first(clusters(n, pairs, sigmas, cutoff))):
-        for site in cluster:
-            label_of[site] = label
-    return [label_of[site] for site in range(n)]
+    """Cluster of every site, counted from the largest."""
+    found = clusters(n, pairs, sigmas, cutoff)
+    return [next(k for k, cluster in enumerate(found) if site in cluster) for site in range(n)]
 
 
-def levels(sigmas_of_pairs: Vector, n: int, pairs: Pairs) -> list[float]:
+def levels(n: int, pairs: Pairs, sigmas: Vector) -> list[float]:
     """Cutoffs at which the partition changes, lowest first."""
-    changes = []
-    before = clusters(n, pairs, sigmas_of_pairs, -math.inf)
-    for cutoff in sorted({float(s) for s in sigmas_of_pairs if not math.isnan(s)}):
-        after = clusters(n, pairs, sigmas_of_pairs, cutoff)
-        if after != before:
-            changes.append(cutoff)
-        before = after
-    return changes
+    heights = [-math.inf, *sorted({float(s) for s in sigmas if math.isfinite(s)})]
+    parts = [clusters(n, pairs, sigmas, height) for height in heights]
+    return [heights[k] for k in range(1, len(heights)) if parts[k] != parts[k - 1]]
+
+
+def dilution(n: int, pairs: Pairs, sigmas: Vector) -> list[tuple[float, list[Cluster]]]:
+    """Every partition with the cutoff from which it holds, -inf (single sites) first."""
+    cutoffs = [-math.inf, *levels(n, pairs, sigmas)]
+    return [(cutoff, clusters(n, pairs, sigmas, cutoff)) for cutoff in cutoffs]
 
 
 def site_order(n: int, pairs: Pairs, sigmas: Vector) -> list[int]:
     """Sites from left to right, so that every cluster is contiguous at every cutoff.
 
-    From the top of the hierarchy down, each cluster is replaced in its place by the parts it splits
-    into, the largest part first; ties: the part with the lowest site first.
+    From the top down, each cluster is replaced in its place by the parts it splits into, the
+    largest part first.
     """
-    order = _largest_first(clusters(n, pairs, sigmas, math.inf))
-    for cutoff in [*reversed(levels(sigmas, n, pairs)), -math.inf]:
-        parts = clusters(n, pairs, sigmas, cutoff)
-        order = [part for whole in order for part in _largest_first(p for p in parts if p <= whole)]
+    order = [frozenset(range(n))]
+    for _, parts in reversed(dilution(n, pairs, sigmas)):
+        order = [part for cluster in order for part in parts if part <= cluster]
     return [site for (site,) in order]
 
 
-def cophenetic(n: int, pairs: Pairs, sigmas: Vector) -> Floats:
-    """Lowest cutoff at which two sites are in one cluster; infinite if never, 0 on the diagonal."""
+def joining_heights(n: int, pairs: Pairs, sigmas: Vector) -> Floats:
+    """Lowest cutoff at which two sites are in one cluster; inf if never, -inf on the diagonal."""
     height = np.full((n, n), np.inf)
-    for cutoff in reversed(levels(sigmas, n, pairs)):
-        for cluster in clusters(n, pairs, sigmas, cutoff):
-            for i, j in itertools.permutations(cluster, 2):
-                height[i, j] = cutoff
-    np.fill_diagonal(height, 0.0)
+    for cutoff, parts in reversed(dilution(n, pairs, sigmas)):
+        for cluster in parts:
+            height[np.ix_(sorted(cluster), sorted(cluster))] = cutoff
     return height
 
 
-# Colours and stripes
+def core_heights(n: int, pairs: Pairs, sigmas: Vector) -> list[float]:
+    """Height at which each site joins the line of the core; inf if never.
+
+    The line starts from the largest cluster at the top and follows the largest part downwards; the
+    last single site joins with its first partner.
+    """
+    partitions = dilution(n, pairs, sigmas)
+    core, height = partitions[-1][1][0], dict.fromkeys(range(n), math.inf)
+    for (_, lower), (cutoff, _) in reversed(list(itertools.pairwise(partitions))):
+        largest = next(part for part in lower if part <= core)
+        height |= dict.fromkeys(core if len(largest) == 1 < len(core) else core - largest, cutoff)
+        core = largest
+    return [height[site] for site in range(n)]
 
 
-def founders(
-    n: int, pairs: Pairs, sigmas: Vector, cutoff: float
-) -> dict[frozenset[int], frozenset[int]]:
-    """Of every cluster at a cutoff, the cluster with which its family began.
+def statistics(
+    partition: Sequence[int] | npt.NDArray[np.integer[Any]], large: int = 10, n_sizes: int = 5
+) -> dict[str, Any]:
+    """Counts of one partition; means and fractions are over sites, not over clusters."""
+    seen = [list(partition).count(label) for label in partition]
+    return {
+        "n_clusters": len(set(partition)),
+        "largest": max(seen),
+        "mean_size": sum(seen) / len(seen),
+        "size_fractions": [seen.count(r) / len(seen) for r in range(1, n_sizes + 1)],
+        "large_fraction": sum(size >= large for size in seen) / len(seen),
+    }
+
+
+def founders(n: int, pairs: Pairs, sigmas: Vector) -> list[tuple[float, dict[Cluster, Cluster]]]:
+    """For every cutoff, highest first: the cluster with which the family of each cluster began.
 
     Every tree begins a family. From the top down, the larger part of what splits stays in its
-    family, and each other part begins one of its own; ties: the part with the lowest site stays.
+    family, and each other part begins its own.
     """
-    began = {tree: tree for tree in clusters(n, pairs, sigmas, math.inf)}
-    for level in reversed(levels(sigmas, n, pairs)):
-        if level <= cutoff:
-            break
-        below = clusters(n, pairs, sigmas, math.nextafter(level, -math.inf))
-        parts_began = {}
-        for whole, founder in began.items():
-            larger, *others = _largest_first(part for part in below if part <= whole)
-            parts_began[larger] = founder
-            for part in others:
-                parts_began[part] = part
-        began = parts_began
-    return began
-
-
-def ranked_founders(n: int, pairs: Pairs, sigmas: Vector) -> list[frozenset[int]]:
-    """The founder of every family, the largest first; ties: that further left in site order."""
-    order = site_order(n, pairs, sigmas)
-    every = founders(n, pairs, sigmas, -math.inf).values()
-    return sorted(every, key=lambda founder: (-len(founder), min(map(order.index, founder))))
-
-
-def families(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[int]:
-    """Family of every cluster at a cutoff, in the order of their labels, counted by founders."""
-    ranked = ranked_founders(n, pairs, sigmas)
-    founder = founders(n, pairs, sigmas, cutoff)
-    return [ranked.index(founder[cluster]) for cluster in _largest_first(founder)]
-
-
-def family_neighbours(n: int, pairs: Pairs, sigmas: Vector) -> set[tuple[int, int]]:
-    """Families that are side by side at some cutoff, by site label or by site, both ways."""
-    found = set()
-    for cutoff in [-math.inf, *levels(sigmas, n, pairs)]:
-        label, family = labels(n, pairs, sigmas, cutoff), families(n, pairs, sigmas, cutoff)
-        for axis in (site_order(n, pairs, sigmas), list(range(n))):
-            for one, other in itertools.pairwise(family[label[site]] for site in axis):
-                found |= {(one, other), (other, one)} if one != other else set()
+    partitions = reversed(dilution(n, pairs, sigmas))
+    cutoff, trees = next(partitions)
+    found = [(cutoff, {tree: tree for tree in trees})]
+    for cutoff, parts in partitions:
+        began = dict[Cluster, Cluster]()
+        for cluster, founder in found[-1][1].items():
+            larger, *others = [part for part in parts if part <= cluster]
+            began |= {larger: founder} | {part: part for part in others}
+        found.append((cutoff, began))
     return found
 
 
-def family_colours(
-    n: int,
-    pairs: Pairs,
-    sigmas: Vector,
-    count: int,
-    given: dict[int, int] | None = None,
-    avoided: Collection[int] = (),
-    spared: Collection[int] = (),
-) -> list[int]:
-    """One of so many colours, from 1, for each family; 0, which nobody chooses, for family 0.
+def families(n: int, pairs: Pairs, sigmas: Vector) -> list[tuple[float, list[int]]]:
+    """For every cutoff, highest first: the family of each cluster, in the order of their labels.
 
-    In the order of their numbers, families choose a colour that is not to be avoided, which the
-    fewest of their neighbours have, which is not spared, which the fewest families have, and which
-    is the first.
+    Families are numbered by the size of their founder; ties: by its place in site order.
     """
-    taken = {0: 0} if given is None else dict(given)
-    beside = family_neighbours(n, pairs, sigmas)
-    for family in range(n):
-        if family in taken:
-            continue
-        around = [colour for other, colour in taken.items() if (family, other) in beside]
-        everywhere = list(taken.values())
-        taken[family] = min(
-            range(1, count + 1),
-            key=lambda colour: (
-                colour in avoided,
-                around.count(colour),
-                colour in spared,
-                everywhere.count(colour),
-                colour,
-            ),
-        )
-    return [taken[family] for family in range(n)]
+    began = founders(n, pairs, sigmas)
+    place = np.argsort(site_order(n, pairs, sigmas))
+    every = {founder for _, of_cluster in began for founder in of_cluster.values()}
+    ranked = sorted(every, key=lambda founder: (-len(founder), min(place[list(founder)])))
+    return [
+        (cutoff, [ranked.index(of_cluster[cluster]) for cluster in largest_first(of_cluster)])
+        for cutoff, of_cluster in began
+    ]
 
 
 def stripes(
@@ -355,224 +339,85 @@ def stripes(
 ) -> list[tuple[int, int, float, float, int]]:
     """Runs of places on an axis of sites in one cluster of a family, over all cutoffs.
 
-    A stripe is (start, stop, low, high, family): from one cutoff on, and below another, the places
-    from start to before stop are in one cluster of at least that size, and their neighbours not.
+    A stripe is (start, stop, low, high, family): from cutoff `low` on, and below `high`, the places
+    from `start` to before `stop` are in one cluster of at least that size, their neighbours not.
     """
-    found = []
-    since: dict[tuple[int, int, int], float] = {}
-    for cutoff in [-math.inf, *levels(sigmas, n, pairs), math.inf]:
-        there = _runs(axis, labels(n, pairs, sigmas, cutoff), min_size)
-        family = families(n, pairs, sigmas, cutoff)
-        now = set() if cutoff == math.inf else {(a, b, family[label]) for a, b, label in there}
-        for (start, stop, kept), low in since.items():
-            if (start, stop, kept) not in now:
-                found.append((start, stop, low, cutoff, kept))
+    found, since = [], dict[tuple[int, int, int], float]()
+    for cutoff, family in reversed(families(n, pairs, sigmas)):
+        label, now, start = labels(n, pairs, sigmas, cutoff), set(), 0
+        for cluster, run in itertools.groupby(label[site] for site in axis):
+            stop = start + len(list(run))
+            if label.count(cluster) >= min_size:
+                now.add((start, stop, family[cluster]))
+            start = stop
+        found += [(*run, low, cutoff) for run, low in since.items() if run not in now]
         since = {run: since.get(run, cutoff) for run in now}
-    return sorted(found)
+    found += [(*run, low, math.inf) for run, low in since.items()]
+    return sorted((start, stop, low, high, kept) for start, stop, kept, low, high in found)
 
 
-def _runs(axis: Sequence[int], label: Sequence[int], min_size: int) -> list[tuple[int, int, int]]:
-    """Start, stop and label of the runs of places whose sites have one label."""
-    found: list[tuple[int, int, int]] = []
-    for place, site in enumerate(axis):
-        if label.count(label[site]) < min_size:
-            continue
-        if found and found[-1][1:] == (place, label[site]):
-            found[-1] = (found[-1][0], place + 1, label[site])
-        else:
-            found.append((place, place + 1, label[site]))
+def condensed(n: int, pairs: Pairs, sigmas: Vector, min_size: int) -> set[tuple[Cluster, float]]:
+    """Clusters of at least so many sites that join another such one, and where; trees never do."""
+    partitions = dilution(n, pairs, sigmas)
+    found = {(tree, math.inf) for tree in partitions[-1][1] if len(tree) >= min_size}
+    for (_, lower), (cutoff, upper) in itertools.pairwise(partitions):
+        for cluster in upper:
+            parts = [part for part in lower if part < cluster and len(part) >= min_size]
+            found |= {(part, cutoff) for part in parts} if len(parts) > 1 else set()
     return found
 
 
-# Statistics
-
-
-def statistics(
-    labels: Sequence[int] | npt.NDArray[np.integer[Any]],
-    large: int = 10,
-    sizes: Sequence[int] = (1, 2, 3, 4, 5),
-) -> Statistics:
-    """Count one partition; means and fractions are over sites, not over clusters."""
-    n = len(labels)
-    size_of = Counter(int(label) for label in labels)
-    seen = [size_of[int(label)] for label in labels]
-    return {
-        "n_clusters": len(size_of),
-        "largest": max(seen),
-        "mean_size": sum(seen) / n,
-        "fraction_of_size": {r: seen.count(r) / n for r in sizes},
-        "fraction_at_least": sum(size >= large for size in seen) / n,
-        "largest_fraction": max(seen) / n,
-    }
-
-
-def _neighbours(n: int, pairs: Iterable[Any]) -> list[list[int]]:
-    neighbours: list[list[int]] = [[] for _ in range(n)]
-    for i, j in pairs:
-        neighbours[i].append(int(j))
-        neighbours[j].append(int(i))
-    return neighbours
-
-
-def _largest_first(found: Iterable[frozenset[int]]) -> list[frozenset[int]]:
-    return sorted(found, key=lambda cluster: (-len(cluster), min(cluster)))
-
-
-# Rigidity of bodies and bars
-
-
-def rigidity_matrix(n_bodies: int, bars: Pairs, seed: int = 0) -> Floats:
-    """One row for each bar along a random line, six columns (a screw motion) for each body."""
-    rng = np.random.default_rng(seed)
-    matrix = np.zeros((len(bars), 6 * n_bodies))
-    for row, (a, b) in enumerate(bars):
-        p, q = rng.normal(size=3), rng.normal(size=3)
-        line = np.concatenate([q - p, np.cross(p, q)])
-        matrix[row, 6 * a : 6 * a + 6] = line
-        matrix[row, 6 * b : 6 * b + 6] = -line
-    return matrix
-
-
-def independent_bars(n_bodies: int, bars: Pairs) -> int:
-    """Number of bars that each take away a motion."""
-    if len(bars) == 0:
-        return 0
-    return int(np.linalg.matrix_rank(rigidity_matrix(n_bodies, bars)))
-
-
-def rigid_bodies(n_bodies: int, bars: Pairs) -> list[frozenset[int]]:
-    """Sets of bodies that no motion moves against one another; that with the lowest body first."""
-    motions = np.eye(6 * n_bodies)
-    if len(bars) > 0:
-        _, values, vectors = np.linalg.svd(rigidity_matrix(n_bodies, bars))
-        rank = int(np.sum(values > 1e-9 * values[0]))
-        motions = vectors[rank:]
-    found: list[set[int]] = []
-    for body in range(n_bodies):
-        own = motions[:, 6 * body : 6 * body + 6]
-        for cluster in found:
-            other = min(cluster)
-            if np.abs(own - motions[:, 6 * other : 6 * other + 6]).max() < 1e-7:
-                cluster.add(body)
-                break
-        else:
-            found.append({body})
-    return [frozenset(cluster) for cluster in found]
-
-
-def stressed_bars(n_bodies: int, bars: Pairs) -> list[bool]:
-    """Whether each bar can be left out without a new motion."""
-    rank = independent_bars(n_bodies, bars)
-    return [
-        independent_bars(n_bodies, [*bars[:k], *bars[k + 1 :]]) == rank for k in range(len(bars))
-    ]
-
-
-# Molecules in boxes
-
-
-def nearest_image(a: Vector, b: Vector, box: npt.ArrayLike) -> Floats:
-    """Of all periodic images of b, the one nearest to a; directions without a length are open."""
-    vectors = np.asarray(box, dtype=np.float64)
-    closed = [k for k in range(len(vectors)) if vectors[k].any()]
-    shift = np.zeros(len(vectors))
-    if closed:
-        along = np.linalg.lstsq(vectors[closed].T, np.subtract(b, a), rcond=None)[0]
-        shift[closed] = np.round(along)
-    start = np.asarray(b, dtype=np.float64) - shift @ vectors
-    ranges = [range(-3, 4) if k in closed else range(1) for k in range(len(vectors))]
-    images = [start + np.array(step) @ vectors for step in itertools.product(*ranges)]
-    return min(images, key=lambda image: math.dist(a, image))
-
-
-def whole(snapshot: Floats, bonds: Pairs, box: npt.ArrayLike) -> Floats:
-    """Walk from the first atom of each molecule along its bonds, to the nearest image each time."""
-    placed: dict[int, Floats] = {}
-    for first in range(len(snapshot)):
-        if first in placed:
-            continue
-        placed[first] = snapshot[first]
-        waiting = [first]
-        while waiting:
-            atom = waiting.pop(0)
-            near = sorted(
-                {int(b) for a, b in bonds if a == atom} | {int(a) for a, b in bonds if b == atom}
-            )
-            for other in near:
-                if other not in placed:
-                    placed[other] = nearest_image(placed[atom], snapshot[other], box)
-                    waiting.append(other)
-    return np.array([placed[atom] for atom in range(len(snapshot))])
-
-
-def followed(places: Floats, boxes: Floats) -> Floats:
-    """A particle (frames, dim) without jumps: nearest to where it had kept its place in the box."""
-    found = [places[0]]
-    for frame in range(1, len(places)):
-        before, now = boxes[frame - 1], boxes[frame]
-        closed = [k for k in range(len(now)) if now[k].any()]
-        along = np.linalg.lstsq(before[closed].T, found[-1], rcond=None)[0]
-        stayed = found[-1] + along @ (now[closed] - before[closed])
-        found.append(nearest_image(stayed, places[frame], now))
-    return np.array(found)
-
-
-def condensed(
-    n: int, pairs: Pairs, sigmas: Vector, min_size: int
-) -> set[tuple[frozenset[int], float]]:
-    """Clusters of at least so many sites that join another such one, and where; trees never do."""
-    heights = sorted({float(s) for s in sigmas if not math.isnan(s)})
-    found = set()
-    before = [frozenset([i]) for i in range(n)]
-    for height in heights:
-        now = clusters(n, pairs, sigmas, height)
-        for one in now:
-            parts = [part for part in before if part < one and len(part) >= min_size]
-            if len(parts) >= 2:
-                found |= {(part, height) for part in parts}
-        before = now
-    return found | {(tree, math.inf) for tree in before if len(tree) >= min_size}
+def lives(n: int, pairs: Pairs, sigmas: Vector) -> dict[Cluster, tuple[float, float]]:
+    """Range of cutoffs in which every cluster ever alive holds exactly the same sites."""
+    found = dict[Cluster, tuple[float, float]]()
+    for cutoff, parts in reversed(dilution(n, pairs, sigmas)):
+        ends = found.values()
+        end = min((low for low, _ in ends), default=math.inf)
+        found |= {part: (cutoff, found[part][1] if part in found else end) for part in parts}
+    return found
 
 
 def braced(n: int, pairs: Pairs, sigmas: Vector, n_shared: int) -> list[float]:
     """Lowest cutoff at which each pair is within it, and shares so many partners within it."""
-    sigma = {frozenset((int(a), int(b))): float(s) for (a, b), s in zip(pairs, sigmas, strict=True)}
+    height = np.full((n, n), np.inf)
+    for (i, j), value in zip(pairs, sigmas, strict=True):
+        height[i, j] = height[j, i] = value
     found = []
-    for a, b in pairs:
-        height = math.inf
-        for cutoff in sorted(set(sigma.values())):
-            near = [
-                c
-                for c in range(n)
-                if c not in (a, b)
-                and sigma.get(frozenset((int(a), c)), math.inf) <= cutoff
-                and sigma.get(frozenset((int(b), c)), math.inf) <= cutoff
-            ]
-            if sigma[frozenset((int(a), int(b)))] <= cutoff and len(near) >= n_shared:
-                height = cutoff
-                break
-        found.append(height)
+    for i, j in pairs:
+        shared = sorted(max(height[i, k], height[j, k]) for k in range(n) if k not in (i, j))
+        enough = shared[n_shared - 1] if len(shared) >= n_shared else np.inf
+        found.append(float(max(height[i, j], enough)))
     return found
 
 
-def average_merges(matrix: Floats) -> list[tuple[frozenset[int], float]]:
+def average_merges(matrix: Floats) -> list[tuple[Cluster, float]]:
     """Clusters that form when the two of lowest mean σ² over all pairs join, again and again."""
-    parts = [frozenset([i]) for i in range(len(matrix))]
-    found = []
+    parts, found = [frozenset([i]) for i in range(len(matrix))], []
     while len(parts) > 1:
-        height, one, other = min(
-            (float(np.mean([matrix[i, j] ** 2 for i in a for j in b])), k, m)
-            for k, a in enumerate(parts)
-            for m, b in enumerate(parts)
-            if k < m
+        mean, k, m = min(
+            (float(np.mean(matrix[np.ix_(sorted(a), sorted(b))] ** 2)), k, m)
+            for (k, a), (m, b) in itertools.combinations(enumerate(parts), 2)
         )
-        joined = parts[one] | parts[other]
-        parts = [part for k, part in enumerate(parts) if k not in (one, other)] + [joined]
-        found.append((joined, math.sqrt(height)))
+        found.append((parts[k] | parts[m], math.sqrt(mean)))
+        parts = [part for i, part in enumerate(parts) if i not in (k, m)] + [found[-1][0]]
     return found
 
 
-# Series in time
+def adjusted_rand(first: Sequence[int], second: Sequence[int]) -> float:
+    """Adjusted Rand index, from the four kinds of pairs of sites."""
+    kinds = [
+        (first[i] == first[j], second[i] == second[j])
+        for i, j in itertools.combinations(range(len(first)), 2)
+    ]
+    both, neither = kinds.count((True, True)), kinds.count((False, False))
+    one, other = kinds.count((True, False)), kinds.count((False, True))
+    if one == other == 0:
+        return 1.0
+    total = (both + one) * (one + neither) + (both + other) * (other + neither)
+    return 2 * (both * neither - one * other) / total
+
+
+# ---- series in time ----------------------------------------------------------------------------
 
 
 def autocorrelation(
@@ -580,25 +425,36 @@ def autocorrelation(
 ) -> list[float]:
     """Mean over series of Σ d(t) d(t + k) / Σ d(t)², products within a replica alone.
 
-    Of each product d(s) d(t), errors of variance v make v − v/n if s = t and else −v/n, which is
-    taken off; the mean is then divided by that at lag 0.
+    Errors of variance v add v − v/n to a product d(t)² and −v/n to any other, which is taken off;
+    the mean is then divided by that at lag 0.
     """
     found = []
     for number, row in enumerate(series):
-        v = 0.0 if errors is None else errors[number]
+        v, d, sums, begin = 0.0 if errors is None else errors[number], row - row.mean(), [0.0], 0
         if max(row) == min(row):
             continue
-        d = row - row.mean()
         sums = [0.0] * max(replicas)
-        begin = 0
         for length in replicas:
-            for s in range(begin, begin + length):
-                for t in range(s, begin + length):
-                    sums[t - s] += d[s] * d[t] - v * ((s == t) - 1 / len(row))
+            for s, t in itertools.combinations_with_replacement(range(begin, begin + length), 2):
+                sums[t - s] += d[s] * d[t] - v * ((s == t) - 1 / len(row))
             begin += length
         found.append([value / sum(d**2) for value in sums])
     mean = [sum(values) / len(found) for values in zip(*found, strict=True)]
     return [value / mean[0] for value in mean]
+
+
+def initial_sum(rho: Sequence[float]) -> float:
+    """1 + 2 Σ ρ(k) up to the first couple of lags that is not above 0, at least 1."""
+    couples = [rho[k] + rho[k + 1] for k in range(0, len(rho) - 1, 2)]
+    return max(1.0, 2 * sum(itertools.takewhile(lambda couple: couple > 0, couples)) - 1)
+
+
+def half_sum(rho: Sequence[float]) -> float:
+    """Twice the area below ρ up to the first lag with ρ ≤ ½, of which it is 1 − ρ there; or 1."""
+    for k in range(1, len(rho)):
+        if rho[k] <= 0.5:
+            return (sum(rho[:k]) + sum(rho[1 : k + 1])) / (1 - rho[k])
+    return 1.0
 
 
 def correlation_time(
@@ -611,133 +467,78 @@ def correlation_time(
     """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0.
 
     Corrected: the variance about the mean lacks that of the mean, a share τ / n of all; so much is
-    added to every product that there is, and all are divided by that of lag 0 again. τ is then no
-    less than that of an exponential which falls to a half as soon, and no more than Σ l² / n.
+    added to every product, and all are divided by that of lag 0 again. τ is then no less than that
+    of an exponential which falls to a half as soon, and no more than Σ l² / n.
     """
-    rho = autocorrelation(series, replicas, errors)
+    rho, n = autocorrelation(series, replicas, errors), sum(replicas)
     if not corrected:
         return initial_sum(rho)
-    n = sum(replicas)
     share = min(0.5, max(initial_sum(rho), half_sum(rho)) / n)
     if share * n <= 1:
         return 1.0
     added = share / (1 - share)
-    for k in range(len(rho)):
-        products = sum(max(0, length - k) for length in replicas)
-        rho[k] = (rho[k] + added * products / n) / (1 + added)
+    products = [sum(max(0, length - k) for length in replicas) for k in range(len(rho))]
+    rho = [(r + added * m / n) / (1 + added) for r, m in zip(rho, products, strict=True)]
     most = sum(length**2 for length in replicas) / n
     return min(max(initial_sum(rho), half_sum(rho)), most)
 
 
-def half_sum(rho: Sequence[float]) -> float:
-    """Twice the area below ρ up to the first lag with ρ ≤ ½, of which it is 1 − ρ there; or 1."""
-    area = 0.0
-    for k in range(1, len(rho)):
-        area += (rho[k - 1] + rho[k]) / 2
-        if rho[k] <= 0.5:
-            return 2 * area / (1 - rho[k])
-    return 1.0
-
-
-def initial_sum(rho: Sequence[float]) -> float:
-    """1 + 2 Σ ρ(k) up to the first couple of lags that is not above 0, at least 1."""
-    total = -1.0
-    for k in range(0, len(rho) - 1, 2):
-        if rho[k] + rho[k + 1] <= 0:
-            break
-        total += 2 * (rho[k] + rho[k + 1])
-    return max(1.0, total)
-
-
-def drawn_snapshots(snapshots: Floats, parts: Sequence[range], times: Sequence[int]) -> Floats:
-    """The snapshots of each part, one after another, as often as the part counts."""
-    rows = [t for part, count in zip(parts, times, strict=True) for t in list(part) * int(count)]
-    return snapshots[rows]
-
-
-def resampled_object_sigma(
-    snapshots: Floats,
-    members_a: Sequence[int],
-    members_b: Sequence[int],
-    parts: Sequence[Sequence[int]],
-    times: Sequence[int],
-) -> float:
-    """Fluctuation of two groups of sites if each part of the snapshots counts so many times.
-
-    In each part, squares of deviations are those of a cross pair from its mean over all snapshots
-    that saw it, averaged over these, and then over the cross pairs. A part counts by the snapshots
-    of it in which the cross pair is seen that is seen least.
-    """
-    cross = list(itertools.product(members_a, members_b))
-    total = weight = 0.0
-    for part, count in zip(parts, times, strict=True):
-        squares, seen = [], []
-        for i, j in cross:
-            distances, frames = pair_distances(snapshots, i, j)
-            mean = math.fsum(distances) / len(distances)
-            own = [
-                (r - mean) ** 2 for r, frame in zip(distances, frames, strict=True) if frame in part
-            ]
-            seen.append(len(own))
-            squares.append(math.fsum(own) / len(own) if own else 0.0)
-        total += count * min(seen) * math.fsum(squares) / len(squares)
-        weight += count * min(seen)
-    return math.sqrt(total / weight)
-
-
-def separation(
-    sigma_of: Mapping[tuple[int, int], float], side: Collection[int], other: Collection[int]
-) -> tuple[float, float, float]:
-    """Median σ of pairs across a split, of those inside one side, and inside the other."""
-    across, inside, inside_other = [], [], []
-    for (a, b), value in sigma_of.items():
-        if a in side and b in side:
-            inside.append(value)
-        elif a in other and b in other:
-            inside_other.append(value)
-        elif (a in side and b in other) or (a in other and b in side):
-            across.append(value)
-    return median(across), median(inside), median(inside_other)
-
-
-def rms_change_of_distances(before: Floats, after: Floats, pairs: Iterable[Any]) -> float:
-    """How much the distances of pairs change from one snapshot to another."""
-    squares = []
-    for one, other in pairs:
-        then = math.dist(before[one], before[other])
-        now = math.dist(after[one], after[other])
-        squares.append((now - then) ** 2)
-    return math.sqrt(sum(squares) / len(squares))
-
-
-# Rigid bodies
+# ---- rigid bodies in motion --------------------------------------------------------------------
 
 
 def seen_from(place: Vector, turn: Floats, centre: Vector) -> list[float]:
-    """Where an observer sees a place who is at a centre and turned: Rᵀ (x − c)."""
+    """Position of a place for an observer at a centre who is turned: Rᵀ (x − c)."""
     away = [place[i] - centre[i] for i in range(3)]
     return [math.fsum(turn[i, j] * away[i] for i in range(3)) for j in range(3)]
 
 
-def mean_place(places: Floats, turns: Floats, centres: Floats | None = None) -> list[float]:
-    """Mean over snapshots of where an observer sees a site who moves with a body."""
-    origins = np.zeros_like(places) if centres is None else centres
-    seen = [seen_from(*each) for each in zip(places, turns, origins, strict=True)]
-    return [math.fsum(each[j] for each in seen) / len(seen) for j in range(3)]
-
-
-def moved(places: Floats, turns: Floats, centres: Floats) -> float:
+def squared_motion(places: Floats, turns: Floats, centres: Floats) -> float:
     """Sum over snapshots of squared distances of a site from its mean place, seen from a body."""
-    middle = mean_place(places, turns, centres)
     seen = [seen_from(*each) for each in zip(places, turns, centres, strict=True)]
+    middle = [math.fsum(each[j] for each in seen) / len(seen) for j in range(3)]
     return math.fsum(math.dist(each, middle) ** 2 for each in seen)
 
 
-def products(places: Floats, shape: Floats) -> Floats:
-    """Σ y xᵀ over sites, y where they are and x their shape."""
-    found = np.zeros((3, 3))
-    for y, x in zip(places, shape, strict=True):
-        for i in range(3):
-            for j in range(3):
-                found[i, j] += y[i] * x[j]
-    return found
+def rms_change_of_distances(before: Floats, after: Floats, pairs: Iterable[Any]) -> float:
+    """Root mean square change of the distances of pairs from one snapshot to another."""
+    changes = [math.dist(after[i], after[j]) - math.dist(before[i], before[j]) for i, j in pairs]
+    return math.sqrt(sum(change**2 for change in changes) / len(changes))
+
+
+# ---- rigidity of bodies and bars ---------------------------------------------------------------
+
+
+def rigidity_matrix(n_bodies: int, bars: Pairs, seed: int = 0) -> Floats:
+    """One row for each bar along a random line, six columns (a screw motion) for each body."""
+    rng = np.random.default_rng(seed)
+    matrix = np.zeros((len(bars), 6 * n_bodies))
+    for row, (a, b) in enumerate(bars):
+        p, q = rng.normal(size=(2, 3))
+        line = np.concatenate([q - p, np.cross(p, q)])
+        matrix[row, 6 * a : 6 * a + 6] = line
+        matrix[row, 6 * b : 6 * b + 6] = -line
+    return matrix
+
+
+def independent_bars(n_bodies: int, bars: Pairs) -> int:
+    """Number of bars that each take away a motion."""
+    matrix = rigidity_matrix(n_bodies, bars)
+    return int(np.linalg.matrix_rank(matrix)) if len(bars) else 0
+
+
+def rigid_bodies(n_bodies: int, bars: Pairs) -> list[Cluster]:
+    """Sets of bodies that no motion moves against one another; that with the lowest body first."""
+    motions = np.eye(6 * n_bodies)
+    if len(bars):
+        _, values, vectors = np.linalg.svd(rigidity_matrix(n_bodies, bars))
+        motions = vectors[int(np.sum(values > 1e-9 * values[0])) :]
+    own = motions.reshape(len(motions), n_bodies, 6)
+    together = np.abs(own[:, :, None] - own[:, None]).max(axis=(0, 3), initial=0) < 1e-7
+    return sorted({frozenset(np.flatnonzero(row).tolist()) for row in together}, key=min)
+
+
+def stressed_bars(n_bodies: int, bars: Sequence[tuple[int, int]]) -> list[bool]:
+    """Whether each bar can be left out without a new motion."""
+    rank = independent_bars(n_bodies, bars)
+    rest = [[*bars[:k], *bars[k + 1 :]] for k in range(len(bars))]
+    return [independent_bars(n_bodies, each) == rank for each in rest]

@@ -1,14 +1,15 @@
-"""Hypothesis strategies that tests share: snapshots, gaps, boxes, rigid motions, pair lists.
+"""Hypothesis strategies that tests share: snapshots, gaps, boxes, rigid motions, lists of pairs.
 
-Coordinates come from a random generator whose seed is drawn, so that sizes and shapes shrink and
-numbers stay ordinary: of order one, with all their digits.
+Coordinates come from a random generator whose seed is drawn: sizes and shapes shrink, and numbers
+stay of order one with all their digits.
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import settings
 from hypothesis import strategies as st
 
 Floats = npt.NDArray[np.float64]
@@ -16,12 +17,6 @@ Ints = npt.NDArray[np.int64]
 
 seeds = st.integers(0, 2**32 - 1)
 dimensions = st.integers(1, 5)
-
-
-def searching(examples: int) -> settings:
-    """Try this many examples if the profile is thorough, and a fifth of them if it is quick."""
-    quick = settings.get_current_profile_name() == "quick"
-    return settings(max_examples=examples // 5 if quick else examples)
 
 
 @dataclass(frozen=True)
@@ -33,19 +28,6 @@ class PairList:
     sigmas: Floats  # (pairs,)
 
 
-@dataclass(frozen=True)
-class RigidMotion:
-    """A rotation, perhaps with a reflection, and a translation for each of some snapshots."""
-
-    turns: Floats  # (snapshots, dimensions, dimensions), orthogonal
-    shifts: Floats  # (snapshots, 1, dimensions)
-
-    def move(self, snapshots: Floats) -> Floats:
-        """Move each snapshot as a whole."""
-        moved: Floats = snapshots @ self.turns + self.shifts
-        return moved
-
-
 @st.composite
 def snapshots(
     draw: st.DrawFn,
@@ -55,11 +37,7 @@ def snapshots(
     max_sites: int = 8,
 ) -> Floats:
     """At least 2 snapshots of at least 2 sites."""
-    shape = (
-        draw(st.integers(2, max_snapshots)),
-        draw(st.integers(2, max_sites)),
-        draw(n_dimensions),
-    )
+    shape = draw(st.tuples(st.integers(2, max_snapshots), st.integers(2, max_sites), n_dimensions))
     return np.random.default_rng(draw(seeds)).normal(size=shape)
 
 
@@ -93,35 +71,22 @@ def tilted_boxes(draw: st.DrawFn, n_snapshots: int, n_dimensions: int) -> Floats
 
 
 @st.composite
-def boxes(draw: st.DrawFn, n_snapshots: int, n_dimensions: int) -> Floats:
-    """Boxes of either kind."""
-    kind = draw(st.sampled_from([straight_boxes, tilted_boxes]))
-    return draw(kind(n_snapshots, n_dimensions))
-
-
-@st.composite
 def boxed_snapshots(draw: st.DrawFn, *, max_sites: int = 7) -> tuple[Floats, Floats]:
-    """Snapshots in up to 3 dimensions and their boxes; sites may be outside of them."""
-    array = 3 * draw(
-        snapshots(n_dimensions=st.integers(1, 3), max_snapshots=4, max_sites=max_sites)
-    )
-    return array, draw(boxes(len(array), array.shape[2]))
-
-
-@st.composite
-def rigid_motions(draw: st.DrawFn, n_snapshots: int, n_dimensions: int) -> RigidMotion:
-    """Another motion for each snapshot; half of them reflect."""
-    rng = np.random.default_rng(draw(seeds))
-    turns, _ = np.linalg.qr(rng.normal(size=(n_snapshots, n_dimensions, n_dimensions)))
-    return RigidMotion(turns, rng.normal(scale=10, size=(n_snapshots, 1, n_dimensions)))
+    """Snapshots in up to 3 dimensions and boxes of either kind; sites may lie outside of them."""
+    up_to_three = st.integers(1, 3)
+    array = 3 * draw(snapshots(n_dimensions=up_to_three, max_snapshots=4, max_sites=max_sites))
+    kind = draw(st.sampled_from([straight_boxes, tilted_boxes]))
+    return array, draw(kind(len(array), array.shape[2]))
 
 
 @st.composite
 def moved_snapshots(draw: st.DrawFn) -> tuple[Floats, Floats]:
-    """Snapshots before and after a rigid motion of each."""
+    """Snapshots before and after a rigid motion of each, half of the motions with a reflection."""
     array = draw(snapshots())
-    motion = draw(rigid_motions(len(array), array.shape[2]))
-    return array, motion.move(array)
+    n_snapshots, _, n_dimensions = array.shape
+    rng = np.random.default_rng(draw(seeds))
+    turns, _ = np.linalg.qr(rng.normal(size=(n_snapshots, n_dimensions, n_dimensions)))
+    return array, array @ turns + rng.normal(scale=10, size=(n_snapshots, 1, n_dimensions))
 
 
 @st.composite
@@ -136,6 +101,17 @@ def pair_lists(draw: st.DrawFn, *, max_sites: int = 12) -> PairList:
 
 
 @st.composite
+def sigma_matrices(draw: st.DrawFn, *, max_sites: int = 10) -> Floats:
+    """Symmetric matrices with a diagonal of 0, with many ties or without."""
+    n_sites = draw(st.integers(2, max_sites))
+    rng = np.random.default_rng(draw(seeds))
+    ties = rng.integers(0, 6, (n_sites, n_sites)).astype(np.float64)
+    values = ties if draw(st.booleans()) else rng.random((n_sites, n_sites))
+    upper = np.triu(values, 1)
+    return upper + upper.T
+
+
+@st.composite
 def bond_graphs(draw: st.DrawFn, *, max_sites: int = 10) -> tuple[int, list[tuple[int, int]]]:
     """Number of sites and the bonds between them, each once."""
     n_sites = draw(st.integers(2, max_sites))
@@ -146,6 +122,6 @@ def bond_graphs(draw: st.DrawFn, *, max_sites: int = 10) -> tuple[int, list[tupl
 
 @st.composite
 def part_lists(draw: st.DrawFn, n_snapshots: int) -> list[range]:
-    """Runs of snapshots of any lengths, in any order, that may overlap and leave some out."""
+    """Runs of snapshots of any lengths, in any order; they may overlap and leave some out."""
     bounds = st.lists(st.integers(0, n_snapshots), min_size=2, max_size=2, unique=True)
     return [range(*sorted(ends)) for ends in draw(st.lists(bounds, min_size=1, max_size=6))]

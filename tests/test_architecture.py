@@ -1,102 +1,98 @@
-"""The house: its floors are few, its page is true, and no door is hidden."""
+"""Invariants of the source tree: parts keep their budgets, and imports point down."""
 
 from __future__ import annotations
 
 import ast
-import re
-import tomllib
+import io
+import tokenize
+from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "timme"
-MODULES = sorted(SOURCE.rglob("*.py"))
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-PACKAGES = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
-CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
+SOURCE = Path(__file__).parents[1] / "src" / "timme"
+LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_CHAIN, MOST_MODULES = 300, 60, 28, 155
+
+# Code lines, without docstrings, comments and blank lines, of the parts that are complete.
+BUDGETS = {
+    "_kernels _arrays _text _files memory series": 1600,
+    "engine": 580,
+    "objects contacts pairs site_pairs fluctuations parts": 960,
+    "hierarchy": 840,
+    "ensemble": 1200,
+    "theory synthetic": 215,
+}
+# Parts that are being written; each gets its budget above when it is complete.
+UNFINISHED = (
+    "io data rigidity comparison confidence motion analysis output cli server notebook mdanalysis "
+    "sklearn demo __init__ __main__"
+)
+TOLERANCE = 1.1  # a part may exceed its budget by a tenth if the whole keeps within its own
+WHOLE, TESTS = 20_000, 16_500
+
+SKIPPED = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
+    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
+}
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def floors() -> list[str]:
-    """Floors of the whole house."""
-    (whole,) = [each for each in CONTRACTS if each["containers"] == ["timme"]]
-    return list(whole["layers"])
+@cache
+def code_lines(path: Path) -> frozenset[int]:
+    """Numbers of the lines that hold code."""
+    source = path.read_text("utf-8")
+    lines = set[int]()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in SKIPPED:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | FUNCTIONS) and ast.get_docstring(node):
+            lines -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return frozenset(lines)
 
 
-def test_the_page_shows_the_floors_that_imports_are_held_to() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    (shown,) = re.findall(r"```text\n(__main__ .*?)```", page, re.DOTALL)
-    assert shown.splitlines() == floors()
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def test_there_are_few_floors() -> None:
-    assert len(floors()) <= 14
+def sizes() -> Counter[str]:
+    found = Counter[str]()
+    for path in SOURCE.rglob("*.py"):
+        found[part_of(path)] += len(code_lines(path))
+    return found
 
 
-def test_every_package_has_an_order_within() -> None:
-    held = {container for each in CONTRACTS for container in each["containers"]}
-    alone = {"_kernels"}  # whose files import little, and nothing from elsewhere
-    assert {f"timme.{name}" for name in PACKAGES - alone} <= held
-    assert all(each["exhaustive"] for each in CONTRACTS)
+def test_every_part_keeps_its_budget() -> None:
+    found, planned = sizes(), {name for names in BUDGETS for name in names.split()}
+    assert set(found) <= planned | set(UNFINISHED.split())
+    for names, budget in BUDGETS.items():
+        assert sum(found[name] for name in names.split()) <= TOLERANCE * budget, names
+    assert sum(found.values()) <= WHOLE
 
 
-def test_every_package_has_its_folder_of_tests() -> None:
-    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert folders == PACKAGES | {"page"}
+def test_tests_keep_their_budget() -> None:
+    assert sum(len(code_lines(path)) for path in Path(__file__).parent.rglob("*.py")) <= TESTS
 
 
-def test_the_page_tells_how_the_house_is_built() -> None:
-    grimp = pytest.importorskip("grimp", reason="needs import-linter, for `make layers`")
-    graph = grimp.build_graph("timme", cache_dir=None)
+def test_modules_and_functions_are_short() -> None:
+    paths = list(SOURCE.rglob("*.py"))
+    assert len(paths) <= MOST_MODULES
+    for path in paths:
+        lines = code_lines(path)
+        assert len(lines) <= LONGEST_MODULE, path
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, FUNCTIONS):
+                body = lines & set(range(node.lineno, (node.end_lineno or 0) + 1))
+                assert len(body) <= LONGEST_FUNCTION, f"{path}: {node.name}"
+
+
+def test_chains_of_imports_are_short_and_acyclic() -> None:
+    grimp = pytest.importorskip("grimp", reason="import-linter is not installed")
+    graph = grimp.build_graph(SOURCE.name, cache_dir=None, exclude_type_checking_imports=True)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    order = list(TopologicalSorter(imports).static_order())  # or an error that names a cycle
     chain = dict[str, int]()
-    for module in order:
+    for module in TopologicalSorter(imports).static_order():  # raises an error that names a cycle
         chain[module] = 1 + max((chain[other] for other in imports[module]), default=0)
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    now = {
-        "floors": len(floors()),
-        "contracts within packages": len(CONTRACTS) - 1,
-        "modules": len(imports),
-        "longest chain of imports, modules": max(chain.values()),
-        "imports of our own from a module, mean": round(
-            sum(map(len, imports.values())) / len(imports), 1
-        ),
-        "modules in a cycle": 0,
-    }
-    told = re.findall(r"^\| ([^|]+) \| [^|]+ \| ([\d.]+) \|$", page, re.MULTILINE)
-    assert {name: float(number) for name, number in told} == now
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_module_of_ours_is_imported_by_its_name_as_text(path: Path) -> None:
-    if path == SOURCE / "__init__.py":
-        return  # public names are imported when first used
-    tree = ast.parse(path.read_text("utf-8"))
-    named = {
-        node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-    }
-    assert not named & {"import_module", "__import__"}
-    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    assert not {text for text in texts if isinstance(text, str) and names_a_module(text)}
-
-
-def names_a_module(text: str) -> bool:
-    """Whether a text is the name of one of our modules, or of something in it."""
-    found = re.fullmatch(r"timme\.([\w.]+)(?::\w+)?", text)
-    place = SOURCE.joinpath(*found[1].split(".")) if found else None
-    return place is not None and any(
-        each.with_suffix(".py").exists() or each.joinpath("__init__.py").exists()
-        for each in (place, place.parent)
-        if each != SOURCE
-    )
-
-
-def test_names_of_modules_are_known() -> None:
-    for name in ("timme.web", "timme.web.worker", "timme.web.worker:main", "timme.store.load"):
-        assert names_a_module(name)
-    for text in ("timme.lock", "timme", "timme.engine.dask.Cluster(client), got", "timme web"):
-        assert not names_a_module(text)
+    assert max(chain.values()) <= LONGEST_CHAIN

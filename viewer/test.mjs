@@ -1,4 +1,4 @@
-// Bundle the tests into a folder, from which node runs them by itself.
+// Bundle the tests into a folder, from which node runs them without any other tool.
 import { readdirSync } from "node:fs";
 import { build } from "esbuild";
 

@@ -3,113 +3,131 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-from timme._version import __version__
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from timme import (
-        compare,
+        comparison,
         confidence,
         data,
+        hierarchy,
         motion,
         objects,
         pairs,
         rigidity,
-        statistics,
         synthetic,
         theory,
     )
-    from timme.analysis import Analysis
-    from timme.fluctuations import Fluctuations, measure
-    from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, link
-    from timme.notebook import view
-    from timme.readers import read, read_matrix
-    from timme.settings import RigidSettings, Settings
-    from timme.store import load, save
-    from timme.system.atoms import Atoms
-    from timme.system.ensemble import Ensemble
-    from timme.workflow import analyse, correlate, gather, move, rigid, write
+    from timme.analysis.comparison import compare
+    from timme.analysis.finding import Finding
+    from timme.analysis.motion import analyse_motion, two_point
+    from timme.analysis.recipe import analyse
+    from timme.analysis.result import Analysis, Comparison
+    from timme.analysis.rigidity import analyse_rigidity
+    from timme.analysis.store import load, save
+    from timme.ensemble import Atoms, Ensemble
+    from timme.fluctuations import Fluctuations, TooFewSnapshotsError, measure
+    from timme.hierarchy.clustering import cluster
+    from timme.hierarchy.linking import link
+    from timme.hierarchy.partition import Partition
+    from timme.hierarchy.quantity import Quantity
+    from timme.hierarchy.tree import Hierarchy
+    from timme.io import read, read_matrix
+    from timme.notebook import show
+    from timme.objects import Objects
+    from timme.output.folder import export, plot
+    from timme.pairs import Pairs
 
-_MODULES = tuple(
-    "compare confidence data motion objects pairs rigidity statistics synthetic theory".split()
+_MODULES = (
+    "comparison",
+    "confidence",
+    "data",
+    "hierarchy",
+    "motion",
+    "objects",
+    "pairs",
+    "rigidity",
+    "synthetic",
+    "theory",
 )
-_EXTRAS = ("mdanalysis", "sklearn")  # which need libraries that not everyone has, or takes long
-_HOMES = {
-    "Analysis": "analysis",
-    "Atoms": "system.atoms",
-    "Ensemble": "system.ensemble",
+_HOMES = {  # modules of the public names, imported when a name is first used
+    "Analysis": "analysis.result",
+    "Atoms": "ensemble",
+    "Comparison": "analysis.result",
+    "Ensemble": "ensemble",
+    "Finding": "analysis.finding",
     "Fluctuations": "fluctuations",
-    "Hierarchy": "hierarchy",
-    "Partition": "hierarchy",
-    "Quantity": "hierarchy",
-    "RigidSettings": "settings",
-    "Settings": "settings",
-    "analyse": "workflow",
-    "cluster": "hierarchy",
-    "gather": "workflow",
-    "link": "hierarchy",
-    "load": "store",
+    "Hierarchy": "hierarchy.tree",
+    "Objects": "objects",
+    "Pairs": "pairs",
+    "Partition": "hierarchy.partition",
+    "Quantity": "hierarchy.quantity",
+    "TooFewSnapshotsError": "fluctuations",
+    "analyse": "analysis.recipe",
+    "analyse_motion": "analysis.motion",
+    "analyse_rigidity": "analysis.rigidity",
+    "cluster": "hierarchy.clustering",
+    "compare": "analysis.comparison",
+    "export": "output.folder",
+    "link": "hierarchy.linking",
+    "load": "analysis.store",
     "measure": "fluctuations",
-    "correlate": "workflow",
-    "move": "workflow",
-    "read": "readers",
-    "read_matrix": "readers",
-    "rigid": "workflow",
-    "save": "store",
-    "view": "notebook",
-    "write": "workflow",
+    "plot": "output.folder",
+    "read": "io",
+    "read_matrix": "io",
+    "save": "analysis.store",
+    "show": "notebook",
+    "two_point": "analysis.motion",
 }
 
 __all__ = [
     "Analysis",
     "Atoms",
+    "Comparison",
     "Ensemble",
+    "Finding",
     "Fluctuations",
     "Hierarchy",
+    "Objects",
+    "Pairs",
     "Partition",
     "Quantity",
-    "RigidSettings",
-    "Settings",
-    "__version__",
+    "TooFewSnapshotsError",
     "analyse",
+    "analyse_motion",
+    "analyse_rigidity",
     "cluster",
     "compare",
+    "comparison",
     "confidence",
-    "correlate",
     "data",
-    "gather",
+    "export",
+    "hierarchy",
     "link",
     "load",
     "measure",
     "motion",
-    "move",
     "objects",
     "pairs",
+    "plot",
     "read",
     "read_matrix",
-    "rigid",
     "rigidity",
     "save",
-    "statistics",
+    "show",
     "synthetic",
     "theory",
-    "view",
-    "write",
+    "two_point",
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import public names when they are first used, so that ``import timme`` stays light."""
-    if name in _MODULES or name in _EXTRAS:
-        return import_module(f"timme.{name}")
+def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        value = getattr(import_module(f"timme.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'timme' has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """List the public names."""
-    return sorted(__all__)
+    return __all__

@@ -1,4 +1,4 @@
-"""Run the command line as ``python -m timme``."""
+"""Run the command line by ``python -m timme``."""
 
 from timme.cli import main
 

@@ -1,23 +1,21 @@
-"""The interactive page in a notebook: the same as the report, as a widget (extra ``jupyter``)."""
+"""The interactive page in a notebook, as a widget (extra ``jupyter``)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from timme._html import in_two_lines
-from timme.analysis import Analysis, require_analysis
-from timme.output.report import MISSING, STYLE, WIDGET, page_part
-from timme.output.scene import scene_json
-from timme.workflow import scene_of
+from timme._text import require
+from timme.analysis.result import Analysis
+from timme.output.page import page_part, scene_json
 
 
-def view(analysis: Analysis, *, height: int = 760) -> Any:
-    """Show an analysis in a notebook: dilution plot, structure and tables, linked.
+def show(analysis: Analysis, *, height: int = 760) -> Any:
+    """Show the page of a result in a notebook.
 
     Parameters
     ----------
     analysis : Analysis
-        What was analysed.
+        What to show.
     height : int, optional
         Height of the page in pixels.
 
@@ -26,27 +24,18 @@ def view(analysis: Analysis, *, height: int = 760) -> Any:
     anywidget.AnyWidget
         A widget that Jupyter shows.
     """
-    require_analysis(analysis, "view")
-    script, style = page_part(WIDGET), page_part(STYLE)
-    if script is None or style is None:
-        raise FileNotFoundError(MISSING)
+    require(analysis, Analysis, "show", {"other": "run timme.analyse first"})
+    script, style = page_part("widget.js"), page_part("page.css")
     try:
         import anywidget
-        import traitlets
+        from traitlets import Unicode
     except ImportError:
         raise ImportError(
             "a page in a notebook needs anywidget: pip install 'pytimme[jupyter]'"
         ) from None
 
-    told = in_two_lines("View", [("of", repr(analysis).strip("<>"))])
+    class Page(anywidget.AnyWidget):
+        _esm, _css = script, style
+        scene, height = Unicode().tag(sync=True), Unicode().tag(sync=True)
 
-    class View(anywidget.AnyWidget):
-        _esm = script
-        _css = style
-        scene = traitlets.Unicode().tag(sync=True)
-        height = traitlets.Unicode().tag(sync=True)
-
-        def __repr__(self) -> str:
-            return told
-
-    return View(scene=scene_json(scene_of(analysis)), height=f"{int(height)}px")
+    return Page(scene=scene_json(analysis), height=f"{int(height)}px")

@@ -1,24 +1,13 @@
-"""For users of scikit-learn: co-moving clusters as an estimator."""
+"""Co-moving clusters as an estimator of scikit-learn (extra ``sklearn``)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from timme import pairs as choose
-from timme._arrays import Ints
-from timme.engine.metrics import HAVERSINE, known_metric
-from timme.engine.threads import available_cores
-from timme.fluctuations.measuring import measure
-from timme.hierarchy.linking import link
-from timme.hierarchy.quantity import sigma_by
-from timme.objects import points
-from timme.statistics import suggest
-from timme.system.ensemble import Ensemble
-from timme.workflow import gather
-from timme.workflow.noise import without_noise
+from timme.analysis.recipe import analyse
+from timme.engine.workers import available_cores
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin
@@ -28,11 +17,10 @@ except ImportError as missing:
         "an estimator needs scikit-learn 1.6 or newer: pip install 'pytimme[sklearn]'"
     ) from missing
 
-
 # For `check_estimator` of scikit-learn: what does not apply, and why.
 EXPECTED_FAILED_CHECKS = {
-    "check_clustering": "it wants blobs of points at rest found; here a row is the way of a site "
-    "through snapshots, and two ways are near if the distance between them changes little",
+    "check_clustering": "its blobs are points at rest; here a row is the path of a site through "
+    "snapshots, and two paths are near if the distance between them changes little",
 }
 
 
@@ -42,35 +30,32 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     cutoff : float, optional
-        Cutoff σc, in the unit of the coordinates; by default the first that is suggested.
+        Cutoff σc, in the unit of the coordinates; by default that of :func:`timme.analyse`.
     min_size : int, optional
         Sites that a cluster needs; those of smaller ones are labelled -1.
     radius : float, optional
-        Compare sites that are no farther apart in at least one snapshot; all pairs by default. It
-        is a Euclidean distance whatever the metric, but for ``haversine``, where it is in km.
+        Compare sites that are no farther apart in at least one snapshot; all pairs by default.
     metric : str or callable, optional
-        How far apart two sites are, as for :func:`timme.measure`.
-    noise : float, array_like or {"auto"}, optional
-        Error of positions, or one for each axis, in the unit of the coordinates, that is taken off
-        σ² as by :func:`timme.analyse`; "auto" estimates it from the steps of each site.
+        Distance of two sites, as for :func:`timme.measure`; Euclidean by default.
+    noise : float, sequence of float or {"auto"}, optional
+        Error of positions that is subtracted from σ, as by :func:`timme.analyse`.
     n_dimensions : int, optional
         Of an array with a row for each site: how many of its numbers make up a snapshot.
     n_jobs : int, optional
-        Number of threads, all cores by default or for -1, all but one for -2; the result is the
-        same.
+        Number of threads, all cores by default or for -1, all but one for -2.
 
     Attributes
     ----------
     labels_ : ndarray, shape (sites,)
         Cluster of each site, 0 the largest; -1 where it is in none that is large enough.
     n_clusters_ : int
-        How many clusters are large enough.
+        Number of clusters that are large enough.
     cutoff_ : float
-        At which the hierarchy was cut.
+        Cutoff at which the hierarchy was cut.
     hierarchy_ : Hierarchy
         Clusters within clusters, at all cutoffs.
     analysis_ : Analysis
-        The whole result, for :func:`timme.write` and :func:`timme.view`.
+        The whole result.
     n_features_in_ : int
         Size of the second axis of what was fitted, as scikit-learn counts it.
 
@@ -89,7 +74,7 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         cutoff: float | None = None,
         min_size: int = 1,
         radius: float | None = None,
-        metric: Any = "euclidean",
+        metric: Any = None,
         noise: Any = None,
         n_dimensions: int = 1,
         n_jobs: int | None = None,
@@ -102,105 +87,69 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_dimensions = n_dimensions
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, scikit-learn passes y
         """Measure σ, link it, and cut the hierarchy.
 
         Parameters
         ----------
         X : array_like, shape (snapshots, sites, dimensions) or (sites, snapshots × dimensions)
             Positions. In two dimensions, scikit-learn's samples are the sites, and the row of one
-            is its way, snapshot after snapshot.
+            is its path, snapshot after snapshot.
         y : None
-            There to fit into pipelines.
+            For pipelines.
 
         Returns
         -------
         CoMovingClustering
             Itself, with labels.
         """
-        del y
-        _refuse_texts(X)
-        array = validate_data(self, X, allow_nd=True, dtype=[np.float64, np.float32])
         for name in ("min_size", "n_dimensions"):
-            _refuse_less_than_one(name, getattr(self, name))
-        objects = points(Ensemble.from_array(_snapshots(array, self.n_dimensions)))
-        metric, workers = known_metric(self.metric, objects.ensemble), _threads(self.n_jobs)
-        pairs = choose.all(objects)
-        if self.radius is not None:
-            near = HAVERSINE if metric == HAVERSINE else None
-            pairs = choose.within(objects, self.radius, metric=near, workers=workers)
-            if metric != near:
-                text = f"{pairs.description} by Euclidean distances"
-                pairs = replace(pairs, description=text)
-        sigma = measure(objects, pairs, metric=metric, workers=workers)
-        sigma = without_noise(objects, pairs, sigma, self.noise, kind="particles", metric=metric)
-        self.hierarchy_ = link(sigma, quantity=sigma_by(metric))
-        self.cutoff_ = self._cutoff() if self.cutoff is None else float(self.cutoff)
-        self.analysis_ = gather(objects, sigma, self.hierarchy_, pairs=pairs, cutoff=self.cutoff_)
-        self.labels_, self.n_clusters_ = self._labels()
+            given = getattr(self, name)
+            if not isinstance(given, int | np.integer) or given < 1:
+                raise ValueError(f"{name}= must be a whole number, 1 or more, got {given!r}")
+        shape = {"ensure_min_samples": 2, "ensure_min_features": 2 * self.n_dimensions}
+        kinds = [np.float64, np.float32]
+        array = validate_data(self, X, allow_nd=True, dtype=kinds, **shape)
+        self.analysis_ = analyse(
+            self._snapshots(array),
+            pairs="all" if self.radius is None else f"contact:{self.radius}",
+            metric=self.metric,
+            noise=self.noise,
+            cutoff=self.cutoff,
+            workers=self._threads(),
+        )
+        self.hierarchy_ = self.analysis_.hierarchy
+        finding = self.analysis_.finding
+        found = None if finding is None else finding.cutoff
+        self.cutoff_ = float((found or 0.0) if self.cutoff is None else self.cutoff)
+        partition = self.hierarchy_.cut(self.cutoff_)
+        self.n_clusters_ = int(np.count_nonzero(partition.sizes >= self.min_size))
+        self.labels_ = np.where(partition.labels < self.n_clusters_, partition.labels, -1)
         return self
 
-    def _cutoff(self) -> float:
-        """First cutoff that is suggested; any where no two sites ever join."""
-        found = suggest(self.hierarchy_)
-        return found[0].cutoff if found else 0.0
+    def _threads(self) -> int | None:
+        """Count threads as scikit-learn does: below 0, from the number of cores on."""
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs= must be a number of threads, or -1 for all cores, got 0")
+        if self.n_jobs is None or self.n_jobs > 0:
+            return self.n_jobs
+        return max(1, available_cores() + 1 + self.n_jobs)
 
-    def _labels(self) -> tuple[Ints, int]:
-        """Clusters that are large enough, which are the first as the largest come first."""
-        partition = self.hierarchy_.cut(self.cutoff_)
-        n_clusters = int(np.count_nonzero(partition.sizes >= self.min_size))
-        return np.where(partition.labels < n_clusters, partition.labels, -1), n_clusters
+    def _snapshots(self, array: Any) -> Any:
+        """Lay out positions as snapshots × sites × dimensions."""
+        if array.ndim != 2:
+            return array
+        n_sites, n_features = array.shape
+        if n_features % self.n_dimensions:
+            raise ValueError(
+                f"rows hold {self.n_dimensions} numbers for each snapshot (n_dimensions=), got "
+                f"{n_features}: give whole snapshots"
+            )
+        rows = array.reshape(n_sites, -1, self.n_dimensions)
+        return np.ascontiguousarray(rows.transpose(1, 0, 2))
 
     def __sklearn_tags__(self) -> Any:
-        """Say what is taken: two dimensions, or three."""
+        """Return what is taken: two dimensions, or three."""
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
-
-
-def _refuse_texts(X: Any) -> None:
-    """Refuse numbers that are written out, which scikit-learn would convert."""
-    try:
-        array = np.asarray(X)
-    except ValueError:  # which is told by who validates
-        return
-    found = array.dtype.kind in "UST"
-    if found or (array.dtype == object and any(isinstance(one, str | bytes) for one in array.flat)):
-        raise ValueError(
-            "positions must be numbers, got texts: convert them first, as with X.astype(float)"
-        )
-
-
-def _refuse_less_than_one(name: str, value: Any) -> None:
-    if not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name}= must be a whole number, 1 or more, got {value!r}")
-
-
-def _threads(n_jobs: int | None) -> int | None:
-    """Count threads as scikit-learn does: below 0, from the number of cores on."""
-    if n_jobs is None or n_jobs >= 0:
-        return n_jobs
-    return max(1, available_cores() + 1 + n_jobs)
-
-
-def _snapshots(array: Any, n_dimensions: int) -> Any:
-    """Lay out positions as snapshots × sites × dimensions."""
-    if array.ndim == 3:
-        return array
-    if array.ndim != 2:
-        raise ValueError(
-            "positions need the shape (snapshots, sites, dimensions), or a row for each site, "
-            f"got {array.ndim} dimensions of shape {array.shape}"
-        )
-    n_sites, n_features = array.shape
-    if n_features % n_dimensions:
-        raise ValueError(
-            f"rows hold {n_dimensions} numbers for each snapshot (n_dimensions=), "
-            f"got {n_features}: give whole snapshots"
-        )
-    if n_features // n_dimensions < 2:
-        raise ValueError(
-            f"fluctuations need at least 2 snapshots, got {n_features // n_dimensions} "
-            f"(n_features = {n_features}): give rows of more snapshots"
-        )
-    return np.ascontiguousarray(array.reshape(n_sites, -1, n_dimensions).transpose(1, 0, 2))

@@ -1,85 +1,112 @@
-"""The part of a result that tells of rigid bodies: words, and the way to a file and back."""
+"""Tests of the recipe of motions: planted bodies, known transitions, and results opened again."""
+
+from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-import timme
-from tests.motion.proteins import planted_protein
-from timme.analysis import Analysis, Correlated, Moved, summary
-from timme.motion import two_point
+from timme import Ensemble, analyse, analyse_motion, data, motion, two_point
+from timme.synthetic import PlantedBodies, bodies
+
+PDB, XTC = "kinase.pdb", "kinase.xtc"
 
 
 @pytest.fixture(scope="module")
-def made() -> Analysis:
-    return timme.move(planted_protein())
+def planted() -> PlantedBodies:
+    return bodies((60, 40), 40, spans=[40.0], seed=2)
 
 
-def test_bodies_are_told_as_runs_of_residues(made: Analysis) -> None:
-    text = "\n".join(value for _, value in summary(made))
-    assert "2 rigid bodies" in text
-    assert "A 1-60 (held still)" in text
-    assert "A 61-100; hinge, 40" in text
+def test_planted_bodies_are_the_hierarchy(planted: PlantedBodies) -> None:
+    found = analyse_motion(planted.ensemble)
+    assert (found.made.recipe, found.finding and found.finding.kind) == ("motion", "motion")
+    assert found.hierarchy.quantity.symbol == "rest"
+    assert found.motion is not None
+    labels = found.motion.bodies.labels
+    assert np.array_equal(found.hierarchy.cut(found.motion.bodies.cutoff).labels, labels)
+    assert (labels == planted.labels).mean() > 0.95
+    span = np.degrees(np.ptp(planted.angles[:, 1]))
+    assert found.bodies[1].angle == pytest.approx(span, abs=2.0)
+    assert found.modes is not None
+    assert found.modes.modes.shape == (10, 100, 3)
+    assert 0 <= found.halves <= 1
 
 
-def test_one_body_is_told_with_the_next_best() -> None:
-    part = timme.move(planted_protein(kind="rigid", noise=0.3)).part(Moved)
-    assert part is not None
-    assert part.facts()[0][1].startswith("one rigid body, from 20 snapshots")
+def test_settings_choose_number_and_reference(planted: PlantedBodies) -> None:
+    options: dict[str, Any] = {"bodies": 2, "reference": "resid 70:90"}
+    found = analyse_motion(planted.ensemble, **options)
+    assert found.motion is not None
+    assert found.motion.reference == 1
+    assert found.made.given == ("bodies", "reference")
+    with pytest.raises(ValueError, match="bodies= must be at least 1, got 0"):
+        analyse_motion(planted.ensemble, bodies=0)
 
 
-def test_an_ordinary_run_tells_bodies_too() -> None:
-    found = timme.analyse(planted_protein(), objects="points")
-    part = found.part(Moved)
-    assert part is not None
-    assert part.members == ("A 1-60", "A 61-100")
+def test_snapshots_are_written_superposed_on_the_body_held_still(planted: PlantedBodies) -> None:
+    written = dict[str, Ensemble]()
+    analyse_motion(
+        planted.ensemble, superposed="laid.pdb", write=lambda e, path: written.update({path: e})
+    )
+    places = written["laid.pdb"].coordinates()[:, :60]
+    # Sites of the core stay within the jitter of 0.1 Å along each axis.
+    assert np.sqrt(places.var(axis=0).sum(axis=1)).mean() == pytest.approx(0.1 * 3**0.5, rel=0.2)
 
 
-def test_particles_have_no_bodies() -> None:
-    ensemble = timme.synthetic.moving((30, 20), 5).ensemble
-    assert timme.analyse(ensemble).part(Moved) is None
+@pytest.fixture(scope="module")
+def closing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The first and the last snapshot of the kinase, as files."""
+    folder, lines = tmp_path_factory.mktemp("ends"), data.path(PDB).read_text("utf-8").splitlines()
+    atoms = [line for line in lines if line.startswith("ATOM")]
+    ensemble, paths = data.kinase(), list[Path]()
+    for name, index in (("open", 0), ("closed", -1)):
+        places = ensemble.snapshot(index)[0]
+        text = [
+            line[:30] + "".join(f"{x:8.3f}" for x in place) + line[54:]
+            for line, place in zip(atoms, places.tolist(), strict=True)
+        ]
+        paths.append(folder / f"{name}.pdb")
+        paths[-1].write_text("\n".join([*text, "END"]) + "\n", "utf-8")
+    return paths[0], paths[1]
 
 
-def test_what_is_stored_comes_back(made: Analysis, tmp_path: Path) -> None:
-    timme.save(made, tmp_path / "result.npz")
-    one, other = made.part(Moved), timme.load(tmp_path / "result.npz").part(Moved)
-    assert one is not None
-    assert other is not None
-    first, second = one.to_arrays(), other.to_arrays()
-    assert first.keys() == second.keys()
-    for name, value in first.items():
-        np.testing.assert_array_equal(value, second[name], err_msg=name)
-    assert one.facts() == other.facts()
+def test_angles_are_measured_along_a_known_transition(closing: tuple[Path, Path]) -> None:
+    found = analyse_motion(data.path(PDB), data.path(XTC), axis_from=[*map(str, closing)])
+    assert found.motion is not None
+    assert len(found.motion.known) == len(found.motion.moving) == 2
+    for screw, hinge in zip(found.motion.known, found.motion.hinges, strict=True):
+        assert abs(screw.axis @ hinge.axis) == pytest.approx(1.0, abs=1e-6)
+        # From the first snapshot to the last, it turns by the angle of the transition.
+        assert abs(hinge.angles[-1] - hinge.angles[0]) == pytest.approx(abs(screw.angle), abs=3.0)
+    with pytest.raises(ValueError, match="of one molecule"):
+        analyse_motion(
+            data.path("barnase_md.pdb"),
+            data.path("barnase_md.xtc"),
+            axis_from=[*map(str, closing)],
+        )
 
 
-def test_the_chosen_body_is_held_still() -> None:
-    part = timme.move(planted_protein(), on="resid 61:80").part(Moved)
-    assert part is not None
-    assert part.found.reference == 1
-    assert part.found.moving == (0,)
-    with pytest.raises(ValueError, match=r"900"):
-        timme.move(planted_protein(), on="resid 900")
+def test_the_files_of_a_result_are_opened_again(tmp_path: Path) -> None:
+    paths = [tmp_path / PDB, tmp_path / XTC]
+    for path in paths:
+        path.write_bytes(data.path(path.name).read_bytes())
+    first = analyse(*paths, select="ca", end=30, confidence=False)
+    again = analyse_motion(first, bodies=3)
+    assert again.system.n_snapshots == 30
+    direct = analyse_motion(*paths, select="ca", end=30, bodies=3)
+    assert np.array_equal(again.hierarchy.heights, direct.hierarchy.heights)
+    paths[0].write_bytes(paths[0].read_bytes() + b"\n")
+    with pytest.raises(ValueError, match="is not the file that the result was made from"):
+        analyse_motion(first)
+    with pytest.raises(ValueError, match="was made in memory"):
+        analyse_motion(analyse(np.random.default_rng(0).normal(size=(5, 9, 3)), confidence=False))
 
 
-def test_the_hierarchy_is_that_of_the_rest(made: Analysis) -> None:
-    part = made.part(Moved)
-    assert part is not None
-    assert made.hierarchy.quantity.symbol == "rest"
-    sizes = made.shown_hierarchy.cut(part.found.bodies.cutoff).sizes
-    assert sizes.tolist() == [60, 40]
-
-
-def test_distances_at_which_no_pair_is_seen_are_not_told_as_numbers() -> None:
-    walkers = np.cumsum(np.random.default_rng(0).normal(size=(30, 20, 3)), axis=0) * 0.1
-    walkers += np.random.default_rng(1).uniform(0, 20, (20, 3))
-    ensemble = timme.Ensemble.from_array(walkers)
-    far = Correlated(two_point(ensemble, [0.0, 40.0, 900.0])).facts()
-    assert [name for name, _ in far][:1] == ["two-point"]
-    assert not any("nan" in text for _, text in far)
-    none = Correlated(two_point(ensemble, [500.0, 600.0])).facts()
-    assert none[0] == ("two-point", "no pair is seen at these distances")
-    late = Correlated(two_point(ensemble, [0.0, 40.0], lags=(20,))).facts()
-    assert not any("nan" in text for _, text in late)
-    assert "(no error)" in late[0][1]
-    assert late[1][1].startswith("no errors at lag 20: ")
+def test_two_point_is_that_of_the_snapshots() -> None:
+    walks = np.random.default_rng(0).normal(size=(60, 25, 2)).cumsum(axis=0)
+    found = two_point(walks, distances=[0, 5, 10], lags=(1, 2), step=2, chance=False)
+    expected = motion.two_point(Ensemble.from_array(walks[::2]), [0, 5, 10], lags=(1, 2))
+    assert found.correlation is not None
+    np.testing.assert_array_equal(found.correlation.along, expected.along)
+    assert found.system.n_snapshots == 30

@@ -1,88 +1,53 @@
-"""The command line called in this process, and a watch over the files around it."""
+"""The command line, called within the process of the tests."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from tests.cli.ensembles import swinging
-from tests.readers.builders import write_pdb
 from timme.cli import main
 
 
-@dataclass(frozen=True)
-class Outcome:
-    code: int
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int | str | None
     out: str
     err: str
 
 
-Run = Callable[..., Outcome]
-Refused = Callable[..., str]
+Call = Callable[..., Done]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, in which commands are called."""
-    made = tmp_path / "here"
-    made.mkdir()
-    monkeypatch.chdir(made)
-    return made
+def call(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Call:
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
 
-
-@pytest.fixture
-def timme(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Function that calls the command line in the folder."""
-    del folder
-
-    def run(*arguments: object) -> Outcome:
-        capsys.readouterr()
-        code = 0
-        try:
-            main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        out, err = capsys.readouterr()
-        return Outcome(code, out, err)
+    def run(*words: str) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        return Done(ended.value.code, *capsys.readouterr())
 
     return run
 
 
-@pytest.fixture
-def refused(folder: Path, timme: Run) -> Refused:
-    """Function that checks the manners of a refusal, and returns what was said."""
-
-    def run(*arguments: object) -> str:
-        before = contents(folder.parent)
-        found = timme(*arguments)
-        assert found.code == 2, found
-        assert found.out == ""
-        assert found.err.count("\n") == 1, found.err
-        assert found.err.startswith("timme: error: ")
-        assert "Traceback" not in found.err
-        # A message tells people what to do, and does not only name a kind of exception.
-        assert not re.match(r"timme: error: [A-Z]\w+(Error|Exception|Warning): ", found.err)
-        assert contents(folder.parent) == before
-        return found.err
-
-    return run
-
-
-@pytest.fixture
-def peptide_file(folder: Path) -> Path:
-    return write_pdb(folder / "peptide.pdb", swinging())
-
-
-def contents(folder: Path) -> dict[str, Any]:
-    """Everything in a folder, with what is in it and when it was changed."""
-    return {
-        str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.read_bytes())
-        if path.is_file()
-        else None
-        for path in sorted(folder.rglob("*"))
-    }
+def tracks(n_particles: int = 30, n_frames: int = 40) -> str:
+    """Return a table of particles of which the first half drift together."""
+    rng = np.random.default_rng(1)
+    steps = rng.normal(size=(n_frames, n_particles, 2))
+    steps[:, : n_particles // 2] = steps[:, :1] + 0.05 * steps[:, : n_particles // 2]
+    places = np.cumsum(steps, axis=0) + rng.uniform(0, 40, (n_particles, 2))
+    rows = [
+        f"{frame},{particle},{x:.4f},{y:.4f}"
+        for frame, snapshot in enumerate(places)
+        for particle, (x, y) in enumerate(snapshot.tolist(), start=1)
+    ]
+    return "\n".join(["frame,particle,x,y", *rows]) + "\n"

@@ -1,613 +1,271 @@
-"""The other commands: demo, plot, fetch, completion, help; and true processes."""
+"""Commands from the first to the last line: folders, answers, errors and interruptions."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
+import io
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import time
 from pathlib import Path
-from typing import ClassVar
-from xml.etree import ElementTree as ET
 
-import gemmi
 import numpy as np
 import pytest
 
-import timme as library
-from tests.cli.conftest import Outcome, Refused, Run
-from tests.cli.ensembles import shaken, swinging, wandering
-from tests.cli.test_folder import FIGURES, FILES, OF_BODIES, OF_PARTICLES
-from tests.conftest import leave_out_figures
-from tests.patience import LONGEST
-from tests.readers.builders import pdb_text, peptide, write_pdb
-from timme import theory
+from tests.cli.conftest import Call, Done, tracks
+from timme.analysis.result import Analysis
+from timme.analysis.store import load
+from timme.cli import main
+from timme.cli.console import Progress
+from timme.demo import DEMOS
 
-SOURCE = Path(__file__).parents[2] / "src"
-DRAWN = ("-m", "timme")
-UNDRAWN = (
-    "-c",
-    "from timme import cli, workflow; workflow.folder.save_figures = lambda *_: (); cli.main()",
-)
+ATOM = "ATOM  {0:5d}  CA  ALA A{0:4d}    {1:8.3f}{2:8.3f}{3:8.3f}  1.00  0.00           C\n"
 
 
-def process(
-    *arguments: object, cwd: Path, program: tuple[str, str] = DRAWN, **environment: str
-) -> Outcome:
-    """Call the command line as users do, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, *program, *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(SOURCE), **environment},
-        capture_output=True,
-        check=False,
-        timeout=LONGEST,
-    )
-    return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
-
-
-# ---- help --------------------------------------------------------------------------------------
-
-
-def test_the_version_is_told(timme: Run) -> None:
-    assert timme("--version").out.strip().endswith(library.__version__)
-
-
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_teaches_by_examples(timme: Run, flag: str) -> None:
-    found = timme(flag)
-    assert (found.code, found.err) == (0, "")
-    for text in ("timme demo", "timme run 1bnr.pdb", "timme run pdb:1bnr", "timme plot", "fetch"):
-        assert text in found.out
-
-
-@pytest.mark.parametrize("command", ["run", "demo", "fetch", "plot", "completion"])
-def test_every_command_has_help(timme: Run, command: str) -> None:
-    found = timme(command, "--help")
-    assert (found.code, found.err) == (0, "")
-    assert f"Usage: timme {command}" in found.out
-
-
-def test_the_help_of_run_has_examples(timme: Run) -> None:
-    out = timme("run", "--help").out
-    assert "timme run " in out.replace("Usage: timme run ", "")
-    assert len(re.findall(r"\n  -", out)) > 25
-
-
-def test_every_option_of_every_command_is_explained() -> None:
-    from timme.cli import app
-
-    for name, command in app.commands.items():
-        for option in command.params:
-            if option.param_type_name == "option":
-                assert getattr(option, "help", None), f"{name} {option.name}"
-
-
-@pytest.mark.parametrize("arguments", [[], ["run"], ["fetch"], ["plot"], ["completion"]])
-def test_a_command_without_arguments_says_what_it_needs(timme: Run, arguments: list[str]) -> None:
-    found = timme(*arguments)
-    assert found.code == 2
-    expected = "timme: error: Missing argument" if arguments else "Usage: timme"
-    assert expected in found.err + found.out
-    assert "Traceback" not in found.err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["fly"], ["demo", "boat"], ["completion", "tcsh"], ["plot", "x", "--what", "pie"]],
-)
-def test_unknown_words_are_usage_errors(timme: Run, arguments: list[str]) -> None:
-    found = timme(*arguments)
-    assert (found.code, found.out) == (2, "")
-    assert repr(arguments[-1]) in found.err
-
-
-@pytest.mark.parametrize(
-    ("shell", "sign"), [("bash", "complete -"), ("zsh", "compdef"), ("fish", "complete -")]
-)
-def test_completion_prints_a_script(timme: Run, shell: str, sign: str) -> None:
-    found = timme("completion", shell)
-    assert found.code == 0
-    assert "_TIMME_COMPLETE" in found.out
-    assert sign in found.out
-
-
-def test_the_shell_is_told_commands_and_options(tmp_path: Path) -> None:
-    asked = {"_TIMME_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
-    command = "import sys; sys.argv = ['timme']; from timme.cli import main; main()"
-
-    def complete(words: str, number: int) -> str:
-        return subprocess.run(
-            [sys.executable, "-c", command],
-            cwd=tmp_path,
-            env={
-                **os.environ,
-                **asked,
-                "PYTHONPATH": str(SOURCE),
-                "COMP_WORDS": words,
-                "COMP_CWORD": str(number),
-            },
-            capture_output=True,
-            check=False,
-            text=True,
-            timeout=LONGEST,
-        ).stdout
-
-    assert {"run", "demo", "fetch", "plot"} <= set(
-        re.findall(r"plain,(\w+)", complete("timme ", 1))
-    )
-    assert "--min-bonds" in complete("timme run --min", 2)
-
-
-# ---- true processes ----------------------------------------------------------------------------
-
-
-def test_a_true_process_runs_and_is_silent_on_standard_error(tmp_path: Path) -> None:
-    write_pdb(tmp_path / "a.pdb", swinging(8, 4))
-    done = process("run", "a.pdb", "-s", "ca", "-o", "out", cwd=tmp_path)
-    assert (done.code, done.err) == (0, "")
-    assert "objects    8 points" in done.out
-    written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written == set(FILES) - set(OF_BODIES)  # 8 sites are too few for bodies
-    made = library.load(tmp_path / "out" / "result.npz")
-    assert made.recipe.provenance.command == "timme run a.pdb -s ca -o out"
-
-
-def test_a_true_process_refuses_in_one_line(tmp_path: Path) -> None:
-    write_pdb(tmp_path / "one.pdb", [peptide(n_residues=6)])
-    done = process("run", "one.pdb", cwd=tmp_path)
-    assert (done.code, done.out) == (2, "")
-    assert re.fullmatch(r"timme: error: one\.pdb: .*at least 2 snapshots, got 1.*\n", done.err)
-    done = process("--debug", "run", "one.pdb", cwd=tmp_path)
-    assert done.code != 0
-    assert "Traceback (most recent call last)" in done.err
-    assert [path.name for path in tmp_path.iterdir()] == ["one.pdb"]
-
-
-@pytest.mark.parametrize(
-    "encoding",
-    [
-        pytest.param("ascii", marks=pytest.mark.thorough),
-        pytest.param("cp1252", marks=pytest.mark.long),
-    ],
-)
-def test_terminals_without_greek_letters_get_their_answer_too(
-    tmp_path: Path, encoding: str
-) -> None:
-    """Output that is sent into a file on Windows is not in UTF-8."""
-    np.save(tmp_path / "m.npy", 1.0 - np.eye(3))
-    assert process("--help", cwd=tmp_path, PYTHONIOENCODING=encoding).code == 0
-    arguments = ("run", "m.npy", "--unit", "Å", "-o")
-    done = subprocess.run(
-        [sys.executable, "-m", "timme", *arguments, "out"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONIOENCODING": encoding},
-        capture_output=True,
-        check=False,
-        timeout=LONGEST,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert (tmp_path / "out" / "result.npz").is_file()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs the signals of Unix")
-def test_a_process_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
-    """The signal comes when the work has begun: the input is a pipe that never ends."""
-    pipe = tmp_path / "a.pdb"
-    os.mkfifo(pipe)
-    running = subprocess.Popen(
-        [sys.executable, "-m", "timme", "run", "a.pdb"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        with pipe.open("wb", buffering=0):  # returns when the process reads
-            running.send_signal(signal.SIGINT)
-            out, err = running.communicate(timeout=LONGEST)
-    finally:
-        running.kill()
-    assert (running.returncode, out) == (130, "")
-    assert err.strip() == "timme: interrupted, nothing was written"
-    assert [path.name for path in tmp_path.iterdir()] == ["a.pdb"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs the signals of Unix")
-@pytest.mark.parametrize("library", ["click", "numba", "gemmi"])
-def test_an_interrupt_while_libraries_are_imported_is_one_line(
-    library: str, tmp_path: Path
-) -> None:
-    """The signal comes within the import of one: a module of that name which sends it."""
-    text = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
-    (tmp_path / f"{library}.py").write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "timme", "run", "a.pdb"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])},
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=LONGEST,
-    )
-    told = "timme: interrupted, nothing was written\n"
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", told)
-
-
-# ---- demo --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("demo")
-    done = process("demo", "chain", cwd=place)
-    assert (done.code, done.err) == (0, "")
-    assert "timme-demo-chain/dilution.png" in done.out.replace(os.sep, "/")
-    assert [path.name for path in place.iterdir()] == ["timme-demo-chain"]
-    return place / "timme-demo-chain"
-
-
-def test_the_chain_is_that_of_the_paper(chain: Path) -> None:
-    without = {"clusters.pdb", *(f"convergence.{kind}" for kind in ("csv", "png", "svg"))}
-    assert {path.name for path in chain.iterdir()} >= set(OF_PARTICLES) - without
-    made = library.load(chain / "result.npz")
-    assert made.hierarchy.n_sites == 10_000
-    assert (made.system.n_snapshots, made.length) == (2, 1.0)
-    assert made.recipe.options["objects"] == "links"
-    assert made.recipe.options["pairs"] == "sharing"
-    assert made.recipe.theory == "freely-jointed chain"
-
-
-def test_the_chain_follows_the_theory(chain: Path) -> None:
-    """P(r ≥ 10) of 10,000 links; clusters of about 10 make some 1000 independent pieces."""
-    with (chain / "levels.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    cutoffs = np.array([float(row["cutoff"]) for row in rows])
-    found = np.array([float(row["P(r >= 10)"]) for row in rows])
-    for cutoff in (0.328, 0.481, 0.645):
-        expected = float(theory.tail_fraction(theory.join_probability(cutoff), large=10))
-        measured = found[np.searchsorted(cutoffs, cutoff, side="right") - 1]
-        tolerance = 4 * np.sqrt(expected * (1 - expected) * 30 / 10_000)
-        assert measured == pytest.approx(expected, abs=tolerance)
-
-
-@pytest.mark.parametrize("figure", ["fraction", "size-distribution"])
-def test_the_theory_of_the_chain_is_drawn_dashed(chain: Path, figure: str) -> None:
-    from timme.output.figures import draw
-    from timme.output.look import Look
-
-    made = library.load(chain / "result.npz")
-    axes = draw(made, figure, Look()).axes[0]
-    dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
-    solid = [line for line in axes.lines if line.get_linestyle() == "-"]
-    assert len(dashed) == len(solid) > 0
-    assert len(dashed[0].get_xdata()) > 50  # type: ignore[arg-type]
-
-
-def test_the_hinge_demo_finds_its_bodies(folder: Path, timme: Run, without_figures: None) -> None:
-    del without_figures
-    found = timme("demo", "hinge", "-o", "out")
-    assert found.code == 0
-    made = library.load(folder / "out" / "result.npz")
-    planted = library.synthetic.hinged().labels[0]
-    middle = made.hierarchy.heights[-len(set(planted.tolist())) + 1] * 0.999
-    labels = made.hierarchy.cut(middle).labels
-    assert len(set(zip(labels.tolist(), planted.tolist(), strict=True))) == 3 == labels.max() + 1
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("blank_figures")
-def test_the_first_demo_is_barnase_beside_its_rigid_clusters(folder: Path, timme: Run) -> None:
-    found = timme("demo")
-    assert (found.code, found.err) == (0, "")
-    made = library.load(folder / "timme-demo-barnase" / "result.npz")
-    static = library.load(folder / "timme-demo-barnase" / "rigidity" / "result.npz")
-    assert len(made.shown) == len(static.shown) == 108
-    assert (made.hierarchy.unit, static.hierarchy.unit) == ("Å", "kcal/mol")
-    opened = static.suggest()[0].cutoff, static.recipe.provenance.title
-    assert opened == (-0.048, "Barnase, rigid clusters of one snapshot")
-    both = folder / "timme-demo-barnase" / "comparison"
-    assert {"dilutions.png", "agreement.png", "matched.csv"} <= {p.name for p in both.iterdir()}
-    assert "asked for  E = -0.048 kcal/mol with σc = 0.1047 Å (σc/a = 0.068)" in found.out
-    assert timme("demo", "--overwrite").code == 0
-
-
-def test_a_demo_overwrites_only_when_asked(
-    folder: Path, timme: Run, refused: Refused, without_figures: None
-) -> None:
-    del folder, without_figures
-    assert timme("demo", "hinge").code == 0
-    assert "--overwrite" in refused("demo", "hinge")
-    assert timme("demo", "hinge", "--overwrite").code == 0
-
-
-# ---- plot --------------------------------------------------------------------------------------
+def pdb(n_models: int, *, x: str = "") -> str:
+    """Return models of a chain of 30 residues; x replaces a coordinate of the last."""
+    rng = np.random.default_rng(0)
+    models = []
+    for model in range(n_models):
+        places = np.arange(30)[:, None] * [3.0, 1.0, 0.0] + rng.normal(scale=0.2, size=(30, 3))
+        atoms = "".join(ATOM.format(k + 1, *place) for k, place in enumerate(places.tolist()))
+        models.append(f"MODEL     {model + 1:4d}\n{atoms}ENDMDL\n")
+    text = "".join(models) + "END\n"
+    return text[:-46] + x.rjust(8) + text[-38:] if x else text
 
 
 @pytest.fixture(scope="module")
-def undrawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of a peptide, without pictures."""
-    place = tmp_path_factory.mktemp("undrawn")
-    with pytest.MonkeyPatch.context() as patch:
-        leave_out_figures(patch)
-        made = library.analyse(write_pdb(place / "peptide.pdb", swinging()))
-        library.write(made, place / "out")
-    return place / "out"
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
+    """A folder with a table of tracks and the result of a run, and how the run ended."""
+    folder = tmp_path_factory.mktemp("first")
+    (folder / "tracks.csv").write_text(tracks())
+    return folder, start("run", "tracks.csv", folder=folder)
 
 
 @pytest.fixture
-def result(folder: Path, peptide_file: Path, undrawn: Path) -> Path:
-    del peptide_file
-    return Path(shutil.copytree(undrawn, folder / "out"))
+def result(first: tuple[Path, Done], tmp_path: Path) -> Path:
+    shutil.copytree(first[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path / "timme-tracks"
 
 
-@pytest.mark.parametrize("what", FIGURES)
-def test_every_figure_is_drawn_again(folder: Path, timme: Run, result: Path, what: str) -> None:
-    found = timme("plot", result, "--what", what)
-    assert (found.code, found.out, found.err) == (0, f"{what}.png\n", "")
-    assert (folder / f"{what}.png").read_bytes().startswith(b"\x89PNG")
+def start(*words: str, folder: Path, **environment: str) -> Done:
+    """Run a command in a process of its own."""
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    done = subprocess.run(
+        [sys.executable, "-m", "timme", *words],
+        cwd=folder, env=given, capture_output=True, text=True, check=False, encoding="utf-8",
+    )  # fmt: skip
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_run_prints_its_answer_and_writes_its_folder(first: tuple[Path, Done]) -> None:
+    folder, (code, out, err) = first
+    assert (code, err) == (0, "")
+    sentence, *facts = out.splitlines()
+    assert sentence.startswith("tracks: one group moves together, well supported: 15 of 30")
+    assert len(facts) <= 11
+    assert facts[-1].startswith("Open timme-tracks/report.html  (more: summary.txt, clusters.csv;")
+    written = {path.name for path in (folder / "timme-tracks").iterdir()} - {"report.html"}
+    assert written == {
+        *("summary.txt", "result.npz", "sites.csv", "clusters.csv", "levels.csv"),
+        *("sites.extxyz", "finding.png", "dilution.png"),
+    }
+    summary = (folder / "timme-tracks" / "summary.txt").read_text("utf-8")
+    assert summary.startswith("\n".join(out.splitlines()[:-1]))
+    assert "timme run tracks.csv" in summary
+    assert {path.name for path in folder.iterdir()} == {"tracks.csv", "timme-tracks"}
+
+
+def test_a_result_is_replaced_on_demand_only_and_files_of_the_user_stay(
+    result: Path, call: Call
+) -> None:
+    (result / "notes.txt").write_text("mine")
+    before = {path.name: path.read_bytes() for path in result.iterdir()}
+    code, out, err = call("run", "tracks.csv")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"timme: error: {result} exists: choose another folder, or add --overwrite to replace it\n"
+    )
+    assert {path.name: path.read_bytes() for path in result.iterdir()} == before
+    code, out, err = call("run", "tracks.csv", "--overwrite", "-e", "20", "--min-size", "5")
+    assert (code, err) == (0, "")
+    assert (result / "notes.txt").read_text() == "mine"
+    made = load(result).made
+    assert made.command == "timme run tracks.csv --overwrite -e 20 --min-size 5"
+    assert set(made.given) == {"end", "min_size"}
+    shutil.rmtree(result)
+    result.mkdir()
+    (result / "thesis.tex").write_text("mine")
+    assert "holds files, but no result of TIMME" in call("run", "tracks.csv", "--overwrite").err
+    assert [path.name for path in result.iterdir()] == ["thesis.tex"]
+
+
+def test_show_prints_the_answer_again(result: Path, first: tuple[Path, Done], call: Call) -> None:
+    answer = first[1].out
+    assert call("show", "timme-tracks") == (0, answer, "")
+    assert call("show", "timme-tracks/result.npz") == (0, answer, "")
+    code, text, _ = call("show", "timme-tracks", "-v")
+    assert code == 0
+    assert text.splitlines()[0] == answer.splitlines()[0]
+    assert "Levels worth a look" in text
+    assert text.splitlines()[-1] == answer.splitlines()[-1]
+    (result / "report.html").unlink(missing_ok=True)
+    assert "timme export timme-tracks report" in call("show", "timme-tracks", "--open").err
+    (result / "result.npz").write_bytes((result / "result.npz").read_bytes()[:2000])
+    code, out, err = call("show", "timme-tracks")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "result.npz" in err
+
+
+def test_a_console_without_greek_letters_shows_question_marks(first: tuple[Path, Done]) -> None:
+    code, out, _ = start("show", "timme-tracks", folder=first[0], PYTHONIOENCODING="latin-1")
+    assert code == 0
+    assert "?c = " in out
+
+
+def test_files_are_exported_again_with_other_choices(result: Path, call: Call) -> None:
+    exported = call("export", "timme-tracks", "dilution", "-o", "a.pdf", "--cutoff", "0.3")
+    assert exported == (0, "a.pdf\n", "")
+    assert Path("a.pdf").read_bytes().startswith(b"%PDF")
+    assert "a.pdf exists" in call("export", "timme-tracks", "dilution", "-o", "a.pdf").err
+    assert call("export", "timme-tracks", "fraction", "linkage").code == 2
+    assert call("export", "timme-tracks", "fraction", "mobility").code == 0
+    assert {path.name for path in (result / "figures").iterdir()} == {
+        *("fraction.png", "fraction.svg", "mobility.png", "mobility.svg")
+    }
+    for size in ("2", "16"):
+        call("export", "timme-tracks", "fraction", "--set", f"min_size={size}", "-o", f"{size}.png")
+    assert Path("2.png").read_bytes() != Path("16.png").read_bytes()
+    for words, message in (
+        ("dilutions", "no file 'dilutions': choose dilution"),
+        ("dilution -o a.txt", "can be written as .png, .svg, .pdf"),
+        ("dilution --set min_bonds=2", "min_bonds= changes the result: run it again with --set"),
+        ("dilution --set palete=wide", "there is no option palete=: use palette="),
+    ):
+        code, _, err = call("export", "timme-tracks", *words.split())
+        assert (code, err.count("\n")) == (2, 1)
+        assert message in err
 
 
 @pytest.mark.parametrize(
-    ("name", "start"),
-    [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")],
-    ids=["png", "svg", "pdf"],
-)
-def test_the_suffix_is_the_format(
-    folder: Path, timme: Run, result: Path, name: str, start: bytes
-) -> None:
-    assert timme("plot", result / "result.npz", "-o", name).code == 0
-    first = (folder / name).read_bytes()
-    assert first.startswith(start)
-    assert timme("plot", result / "result.npz", "-o", name, "--overwrite").code == 0
-    assert (folder / name).read_bytes() == first
-
-
-def test_a_figure_drawn_again_is_that_of_the_run(folder: Path, timme: Run) -> None:
-    np.save(folder / "a.npy", wandering())
-    assert timme("run", "a.npy", "-o", "out").code == 0
-    for what in FIGURES:
-        assert timme("plot", "out", "--what", what, "-o", "again.svg", "--overwrite").code == 0
-        assert (folder / "again.svg").read_bytes() == (folder / "out" / f"{what}.svg").read_bytes()
-
-
-@pytest.mark.parametrize("name", ["a.xyz", "a", "a.txt", ".png", "a.png.gz"])
-def test_an_unknown_format_is_refused(refused: Refused, result: Path, name: str) -> None:
-    message = refused("plot", result, "-o", name)
-    assert name in message
-    assert "png" in message
-    assert "svg" in message
-
-
-def test_an_existing_picture_is_kept(folder: Path, refused: Refused, result: Path) -> None:
-    (folder / "a.png").write_text("mine")
-    message = refused("plot", result, "-o", "a.png")
-    assert "a.png exists" in message
-    assert "--overwrite" in message
-
-
-@pytest.mark.parametrize("place", ["lost/a.png", "peptide.pdb/a.png"])
-def test_a_picture_in_a_folder_that_is_not_there_is_refused(
-    refused: Refused, result: Path, place: str
-) -> None:
-    message = refused("plot", result, "-o", place)
-    assert place in message
-    assert "/." not in message  # no temporary name
-
-
-def test_orders_move_the_stripes(folder: Path, timme: Run, result: Path) -> None:
-    alphas = library.load(result / "result.npz").shown + 1  # objects are counted from 1
-    numbers = np.random.default_rng(0).permutation(alphas)
-    (folder / "own.txt").write_text("# mine\n" + ", ".join(map(str, numbers)))
-    drawn = {}
-    for order in ("auto", "label", "sequence", "own.txt"):
-        name = f"{order.removesuffix('.txt')}.svg"
-        assert timme("plot", result, "--order", order, "-o", name).code == 0
-        drawn[order] = (folder / name).read_text(encoding="utf-8")
-    assert drawn["auto"] == drawn["sequence"]  # a protein is drawn by residue
-    assert len(set(drawn.values())) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
+    ("name", "content", "options", "message"),
     [
-        ("2 7 three\n", "own.txt, line 1"),
-        ("2 7 12\n", "own.txt"),
-        ("\n".join(["2"] * 24), "own.txt"),
-        (" ".join(map(str, range(1, 25))), "own.txt"),
-        (" ".join(map(str, range(2, 242, 10))), "own.txt"),
-        (" ".join(map(str, range(0, 120, 5))), "sites.csv"),
-        ("", "own.txt"),
-    ],
-    ids=["words", "few", "twice", "not shown", "too large", "zero", "none"],
-)
-def test_orders_that_are_none_are_refused(
-    folder: Path, refused: Refused, result: Path, text: str, expected: str
-) -> None:
-    (folder / "own.txt").write_text(text)
-    assert expected in refused("plot", result, "--order", "own.txt")
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--order", "alphabet"], "--order is one of auto, label, sequence"),
-        (["--cutoff", "nan"], "cutoff"),
-        (["--length", "0"], "length"),
-        (["--length", "-1"], "length"),
-        (["--large", "0"], "large"),
-        (["--min-size", "0"], "size"),
+        ("absent.pdb", None, "", "absent.pdb"),
+        ("pdb:nope", None, "", "'nope'"),
+        ("empty.pdb", "", "", "empty.pdb"),
+        ("noise.dcd", "\x00\x01" * 300, "", "noise.dcd"),
+        ("one.pdb", pdb(1), "", "timme rigidity"),
+        ("nan.pdb", pdb(4, x="nan"), "", "nan.pdb"),
+        ("few.pdb", pdb(4), "-s resid\\ 99", "resid 99"),
+        ("words.pdb", pdb(4), "-s nonsense\\ 5", "nonsense"),
+        ("chain.pdb", pdb(4), "--chain X", "--chain names X, and the chains are A"),
+        ("late.pdb", pdb(4), "-b 9", "late.pdb"),
+        ("pairs.pdb", pdb(4), "--pairs missing.csv", "missing.csv"),
+        ("box.pdb", pdb(4), "--unwrap", "--unwrap needs a periodic box"),
+        ("text.csv", "frame,particle,x\n0,1,a\n1,1,b\n", "", "text.csv"),
+        ("matrix.npy", "no array", "", "matrix.npy"),
     ],
 )
-def test_looks_that_make_no_sense_are_refused(
-    refused: Refused, result: Path, options: list[str], expected: str
+def test_bad_input_is_refused_in_one_line(
+    name: str, content: str | None, options: str, message: str, call: Call, tmp_path: Path
 ) -> None:
-    assert expected in refused("plot", result, *options)
+    if content is not None:
+        (tmp_path / name).write_bytes(content.encode("latin1"))
+    words = [word.replace("\0", " ") for word in options.replace("\\ ", "\0").split()]
+    code, out, err = call("run", name, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("timme: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+    left = {path.name for path in tmp_path.iterdir()} - {".cache"}
+    assert left <= {name}
 
 
-def test_the_look_of_a_figure_can_be_changed(folder: Path, timme: Run, result: Path) -> None:
-    seen = set()
-    looks: list[list[object]] = [
-        [],
-        ["--cutoff", 0.5],
-        ["--length", 3.8],
-        ["--min-size", 20],
-        ["--palette", "safe"],
-    ]
-    for k, options in enumerate(looks):
-        assert timme("plot", result, "-o", f"{k}.svg", *options).code == 0
-        ET.parse(folder / f"{k}.svg")
-        seen.add((folder / f"{k}.svg").read_bytes())
-    assert len(seen) == 5
-    assert timme("plot", result, "--what", "fraction", "-o", "R10.svg").code == 0
-    assert timme("plot", result, "--what", "fraction", "--large", 3, "-o", "R3.svg").code == 0
-    assert (folder / "R10.svg").read_bytes() != (folder / "R3.svg").read_bytes()
-
-
-def test_a_matrix_is_drawn_like_any_other(folder: Path, timme: Run) -> None:
-    np.save(folder / "m.npy", 1.0 - np.eye(5))
-    assert timme("run", "m.npy", "-o", "out").code == 0
-    assert (folder / "out" / "sigma-matrix.png").stat().st_size > 1000
-
-
-@pytest.mark.usefixtures("without_figures")
-def test_pairs_that_were_not_kept_cannot_be_drawn(folder: Path, refused: Refused) -> None:
-    np.save(folder / "m.npy", 1.0 - np.eye(5))
-    library.write(replace(library.analyse(folder / "m.npy"), parts=()), folder / "out")
-    assert "σ of pairs was not kept" in refused("plot", "out", "--what", "sigma-matrix")
-
-
-@pytest.mark.parametrize("name", ["lost", "lost.npz", "empty", "a.pdb", "foreign.npz", "cut.npz"])
-def test_what_is_no_result_cannot_be_drawn(
-    folder: Path, refused: Refused, result: Path, name: str
+def test_tracebacks_are_shown_to_those_who_look_for_errors(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (folder / "empty").mkdir()
-    (folder / "a.pdb").write_text(pdb_text([peptide()]))
-    np.savez(folder / "foreign.npz", x=np.arange(3))
-    (folder / "cut.npz").write_bytes((result / "result.npz").read_bytes()[:-500])
-    message = refused("plot", name)
-    assert name in message
-    assert "give the result.npz" in message or "no such file" in message.lower()
+    monkeypatch.setenv("TIMME_DEBUG", "1")
+    with pytest.raises(OSError, match=r"absent\.pdb"):
+        main(["run", "absent.pdb"])
 
 
-# ---- fetch -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_libraries_are_imported_ends_in_one_line(number: signal.Signals) -> None:
+    script = (
+        "import os, sys\n"
+        "from timme.cli import main\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == 'numpy': os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "main(['run', 'tracks.csv'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (128 + number, "")
+    assert done.stderr == "timme: interrupted, nothing was written\n"
 
 
-class Entries(BaseHTTPRequestHandler):
-    """A server that has the entry 1abc only."""
-
-    requests: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        self.requests.append(self.path)
-        structure = gemmi.read_pdb_string(pdb_text(shaken(peptide(n_residues=8), 3)))
-        structure.setup_entities()
-        body = gzip.compress(structure.make_mmcif_document().as_string().encode())
-        self.send_response(200 if self.path == "/1abc.cif.gz" else 404)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    Entries.requests.clear()
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Entries)
-    thread = threading.Thread(target=httpd.serve_forever, args=(0.01,))
-    thread.start()
-    monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setenv("TIMME_PDB_SERVER", f"http://127.0.0.1:{httpd.server_port}")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield
-    httpd.shutdown()
-    thread.join()
-    httpd.server_close()
+def test_an_interrupted_run_writes_nothing_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "tracks.csv").write_text(tracks(600, 100))
+    quick = "--pairs all -j 1 --set confidence=no --set chance=no".split()
+    words = [sys.executable, "-m", "timme", "run", "tracks.csv", *quick]
+    environment = {
+        **os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TIMME_CHECKPOINT_INTERVAL": "0"
+    }  # fmt: skip
+    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not [*tmp_path.glob(".*.checkpoint")] and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err == b"timme: interrupted, the same command goes on from here\n"
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("tracks.csv", ".timme-tracks.checkpoint")
+    }
+    done = start(*words[3:], folder=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    whole = start(*words[3:], "-o", "whole", folder=tmp_path)
+    assert done.out.replace("timme-tracks", "whole") == whole.out
+    resumed, plain = load(tmp_path / "timme-tracks"), load(tmp_path / "whole")
+    assert {*resumed.notes} - {*plain.notes} == {"this run went on from one that was interrupted"}
+    assert isinstance(resumed, Analysis)
+    assert isinstance(plain, Analysis)
+    np.testing.assert_array_equal(resumed.hierarchy.heights, plain.hierarchy.heights)
+    assert {path.name for path in tmp_path.iterdir()} == {"tracks.csv", "timme-tracks", "whole"}
 
 
-@pytest.mark.usefixtures("server")
-class TestFetch:
-    def test_an_entry_is_kept_in_the_cache(self, folder: Path, timme: Run) -> None:
-        kept = folder.parent / "cache" / "timme" / "1abc.cif.gz"
-        for _ in range(2):
-            found = timme("fetch", "1ABC")
-            assert (found.code, found.out, found.err) == (0, f"{kept}\n", "")
-        assert Entries.requests == ["/1abc.cif.gz"]
-        assert list(kept.parent.iterdir()) == [kept]
-        assert list(folder.iterdir()) == []
-
-    def test_a_copy_goes_where_it_is_wanted(
-        self, folder: Path, timme: Run, refused: Refused
-    ) -> None:
-        found = timme("fetch", "1abc", "-o", "structures")
-        copy = folder / "structures" / "1abc.cif.gz"
-        assert found.out == f"{Path('structures') / '1abc.cif.gz'}\n"
-        assert library.read(copy).n_snapshots == 3
-        assert "exists" in refused("fetch", "1abc", "-o", "structures")
-
-    def test_a_code_is_run_like_a_file(
-        self, folder: Path, timme: Run, without_figures: None
-    ) -> None:
-        del without_figures
-        found = timme("run", "pdb:1abc")
-        assert (found.code, found.err) == (0, "")
-        assert "snapshots  3" in found.out
-        assert [path.name for path in folder.iterdir()] == ["timme-1abc"]
-        made = library.load(folder / "timme-1abc" / "result.npz")
-        inputs = made.recipe.provenance.inputs
-        assert len(inputs) == 1
-        assert "1abc" in inputs[0].name
-        assert re.fullmatch("[0-9a-f]{64}", inputs[0].sha256)
-
-    @pytest.mark.parametrize("arguments", [["fetch", "9zzz"], ["run", "pdb:9zzz"]])
-    def test_an_entry_that_does_not_exist_is_told(
-        self, timme: Run, folder: Path, arguments: list[str]
-    ) -> None:
-        found = timme(*arguments)
-        assert found.code == 2
-        assert re.fullmatch(
-            r"timme: error: there is no PDB entry 9zzz .*check the code\n", found.err
-        )
-        assert list(folder.iterdir()) == []
-
-    @pytest.mark.parametrize("arguments", [["fetch", "bnr"], ["run", "pdb:"], ["run", "pdb:../1"]])
-    def test_what_is_no_code_is_told(self, refused: Refused, arguments: list[str]) -> None:
-        assert "is not a PDB code" in refused(*arguments)
-        assert not Entries.requests
-
-    @pytest.mark.parametrize("arguments", [["fetch", "1abc"], ["run", "pdb:1abc"]])
-    def test_no_network_is_told_in_one_line(
-        self,
-        refused: Refused,
-        monkeypatch: pytest.MonkeyPatch,
-        arguments: list[str],
-    ) -> None:
-        monkeypatch.setenv("TIMME_PDB_SERVER", "http://127.0.0.1:9")
-        message = refused(*arguments)
-        assert "1abc.cif.gz: the download failed" in message
-        assert "check the network, or give the file itself" in message
-
-
-def test_a_table_in_other_units_keeps_them_everywhere(
-    folder: Path, timme: Run, without_figures: None
+def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    del without_figures
-    np.save(folder / "a.npy", wandering(8, 20))
-    found = timme("run", "a.npy", "--unit", "um", "-o", "out")
-    assert found.code == 0
-    assert re.search(r"σc = [\d.]+ µm", found.out)
-    assert json.loads((folder / "out" / "hierarchy.json").read_text("utf-8"))["unit"] == "µm"
-    for name in ("clusters.csv", "levels.csv", "linkage.csv", "sites.csv"):
-        assert "µm" in (folder / "out" / name).read_text("utf-8").split("\n")[0]
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with Progress() as progress:
+            progress.begin("measuring σ")
+            progress(0, 100)
+            time.sleep(0.15)  # tqdm writes ten times a second
+            progress(62, 100)
+        seen = [part.strip() for part in stream.getvalue().split("\r") if part.strip()]
+        shown = [part for part in seen if re.fullmatch(r"measuring σ  62 %  \(\d+ s left\)", part)]
+        assert len(shown) == stream.isatty()
+        assert bool(seen) == stream.isatty()
+        assert "\n" not in stream.getvalue()
+
+
+def test_help_lists_every_demo_and_others_are_refused(call: Call) -> None:
+    text = " ".join(call("demo", "--help").out.split())
+    assert all(re.search(rf"\b{name}\b", text) for name in DEMOS)
+    code, _, err = call("demo", "nothing")
+    assert (code, err) == (
+        *(2, f"timme: error: a demo is one of {', '.join(DEMOS)}, got 'nothing'\n"),
+    )

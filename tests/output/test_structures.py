@@ -1,188 +1,163 @@
+"""Structures and scripts carry groups and clusters exactly, whatever atoms are called."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import gemmi
-import MDAnalysis as mda
 import numpy as np
 import pytest
 
-from tests.output.builders import linked, particles, random_graph, residues
-from timme.analysis import Analysis
-from timme.output.colours import colouring
-from timme.output.structures import write_structures
-from timme.system.atoms import Atoms
+from timme.analysis.finding import Finding
+from timme.analysis.result import Analysis, Made, System
+from timme.ensemble import Ensemble
+from timme.ensemble.atoms import Atoms
+from timme.hierarchy.tree import grow
+from timme.output import structures, viewers
 
-CUTOFF = 0.03
-
-
-def expected_b_factors(analysis: Analysis, min_size: int = 3) -> list[float]:
-    labels = colouring(analysis, CUTOFF, min_size=min_size).labels
-    return [float(label) for label in np.append(labels, -1)[analysis.system.site_objects] + 1]
+N_RESIDUES = 140
+HOSTILE = 'A"\n; quit #[exec rm]$x'
 
 
-class Read(NamedTuple):
-    """An atom as it stands in a file."""
-
-    serial: int
-    position: list[float]
-    b_factor: float
-
-
-def atoms_of(path: Path) -> list[Read]:
-    made = gemmi.read_structure(str(path))  # atoms live no longer than their structure
-    atoms = (item.atom for item in made[0].all())
-    return [Read(atom.serial, atom.pos.tolist(), atom.b_iso) for atom in atoms]
-
-
-@pytest.mark.parametrize("make", [particles, residues])
-def test_both_formats_hold_every_site_with_its_cluster(make: Any, tmp_path: Path) -> None:
-    analysis = make(random_graph(150, 4))
-    written = write_structures(analysis, tmp_path, CUTOFF)
-    assert [path.name for path in written.paths] == ["clusters.cif", "clusters.pdb"]
-    assert written.notes == ()
-    expected = expected_b_factors(analysis)
-    assert max(expected) >= 2
-    for path in written.paths:
-        atoms = atoms_of(path)
-        assert [atom.b_factor for atom in atoms] == expected
-        assert [atom.serial for atom in atoms] == list(range(1, len(expected) + 1))
-        positions = np.array([atom.position for atom in atoms])
-        assert positions == pytest.approx(analysis.system.coordinates, abs=1e-3)
-
-
-def test_mdanalysis_reads_the_same_clusters(tmp_path: Path) -> None:
-    analysis = residues(random_graph(150, 4))
-    write_structures(analysis, tmp_path, CUTOFF)
-    universe = mda.Universe(tmp_path / "clusters.pdb")
-    assert universe.atoms.tempfactors.tolist() == expected_b_factors(analysis)
-    assert universe.atoms.names.tolist() == analysis.system.sites.names.tolist()
-    assert universe.atoms.chainIDs.tolist() == analysis.system.sites.chains.tolist()
-    assert universe.atoms.resids.tolist() == analysis.system.sites.resids.tolist()
-
-
-def test_the_file_says_what_the_numbers_mean(tmp_path: Path) -> None:
-    write_structures(particles(random_graph(30, 1)), tmp_path, CUTOFF)
-    for name in ("clusters.cif", "clusters.pdb"):
-        text = (tmp_path / name).read_text()
-        assert "1 is the core" in text.replace("\nREMARK 250", "")
-        assert text.isascii()
-
-
-@pytest.mark.parametrize(("dimensions", "kept"), [(1, 1), (2, 2), (3, 3), (5, 3)])
-def test_any_dimension_becomes_three(dimensions: int, kept: int, tmp_path: Path) -> None:
-    analysis = particles(random_graph(20, 1), dimensions=dimensions)
-    write_structures(analysis, tmp_path, CUTOFF)
-    positions = np.array([atom.position for atom in atoms_of(tmp_path / "clusters.cif")])
-    assert positions[:, :kept] == pytest.approx(analysis.system.coordinates[:, :kept], rel=1e-6)
-    assert (positions[:, kept:] == 0).all()
-
-
-def test_nanometres_become_ångström(tmp_path: Path) -> None:
-    graph = random_graph(20, 1)
-    in_nm = particles(
-        graph,
-        hierarchy=linked(graph, "nm"),
-        box=np.diag([3.0, 4.0, 5.0]),
+def molecule(*, chain: str = "A", resname: str = "GLY", title: str = "made") -> Analysis:
+    """Residues of N, CA and C: each is a cluster by itself, and every third has a group."""
+    count = 3 * N_RESIDUES
+    residue = np.repeat(np.arange(N_RESIDUES), 3)
+    sites = Atoms(
+        names=np.tile(["N", "CA", "C"], N_RESIDUES),
+        elements=np.tile(["N", "C", "C"], N_RESIDUES),
+        resnames=np.full(count, resname),
+        resids=residue + 1,
+        icodes=np.full(count, ""),
+        chains=np.full(count, chain),
+        masses=np.ones(count),
+        bonds=np.empty((0, 2), np.int64),
     )
-    write_structures(in_nm, tmp_path, CUTOFF)
-    made = gemmi.read_structure(str(tmp_path / "clusters.cif"))
-    assert made.cell.parameters == pytest.approx((30, 40, 50, 90, 90, 90))
-    positions = np.array([item.atom.pos.tolist() for item in made[0].all()])
-    assert positions == pytest.approx(10 * in_nm.system.coordinates, rel=1e-6)
-
-
-def test_sites_not_seen_in_the_first_snapshot_are_left_out(tmp_path: Path) -> None:
-    analysis = particles(random_graph(40, 1))
-    coordinates = np.array(analysis.system.coordinates)
-    coordinates[[3, 17]] = np.nan
-    gapped = particles(random_graph(40, 1), coordinates=coordinates)
-    write_structures(gapped, tmp_path, CUTOFF)
-    kept = np.delete(expected_b_factors(gapped), [3, 17])
-    assert [atom.b_factor for atom in atoms_of(tmp_path / "clusters.cif")] == kept.tolist()
-
-
-def test_sites_without_an_object_belong_to_the_rest(tmp_path: Path) -> None:
-    graph = (3, [(0, 1), (1, 2)], [0.01, 0.01])
-    analysis = particles(graph, site_objects=np.array([0, -1, 2]))
-    write_structures(analysis, tmp_path, CUTOFF)
-    assert [atom.b_factor for atom in atoms_of(tmp_path / "clusters.cif")] == [1, 0, 1]
-
-
-def renamed(count: int, **columns: Any) -> Analysis:
-    known = {name: getattr(Atoms.unnamed(count), name) for name in Atoms.__slots__}
-    return particles(random_graph(count, 1), sites=Atoms(**(known | columns)))
-
-
-@pytest.mark.parametrize(
-    ("columns", "reason"),
-    [
-        ({"chains": np.repeat(["A", "chain B"], 6)}, "chain name"),
-        ({"chains": np.array([f"chain {k}" for k in range(63)])}, "chain name"),
-        ({"resnames": np.full(12, "LONGER")}, "residue name"),
-        ({"names": np.full(12, "CARBON")}, "atom name"),
-        ({"resids": np.arange(12) + 9990}, "residue number"),
-    ],
-)
-def test_what_does_not_fit_pdb_is_written_as_mmcif_alone(
-    columns: dict[str, Any], reason: str, tmp_path: Path
-) -> None:
-    analysis = renamed(len(next(iter(columns.values()))), **columns)
-    written = write_structures(analysis, tmp_path, CUTOFF)
-    assert [path.name for path in written.paths] == ["clusters.cif"]
-    assert reason in written.notes[0]
-    atoms = atoms_of(tmp_path / "clusters.cif")
-    assert [atom.b_factor for atom in atoms] == expected_b_factors(analysis)
-
-
-def test_long_names_of_chains_are_letters_in_pdb(tmp_path: Path) -> None:
-    """Segments of simulations are called seg_0_Protein_A and the like."""
-    names = np.repeat(["seg_0_Protein_A", "seg_1_Protein_B", "seg_0_Protein_A"], 4)
-    analysis = renamed(12, chains=names)
-    written = write_structures(analysis, tmp_path, CUTOFF)
-    assert [path.name for path in written.paths] == ["clusters.cif", "clusters.pdb"]
-    (note,) = written.notes
-    assert "A is seg_0_Protein_A, B is seg_1_Protein_B" in note
-    for name, expected in (("pdb", [*"AAAABBBBAAAA"]), ("cif", names.tolist())):
-        made = gemmi.read_structure(str(tmp_path / f"clusters.{name}"), merge_chain_parts=False)
-        assert [item.chain.name for item in made[0].all()] == expected
-
-
-def test_amino_acids_of_force_fields_have_their_common_names_in_pdb(tmp_path: Path) -> None:
-    names = np.repeat(["LYSH", "NALA", "GLY", "HISB"], 3)
-    analysis = renamed(12, resnames=names, resids=np.repeat(np.arange(4), 3))
-    (note,) = write_structures(analysis, tmp_path, CUTOFF).notes
-    assert "short names (LYS is LYSH, ALA is NALA, HIS is HISB), clusters.cif its own" in note
-    atoms = atoms_of(tmp_path / "clusters.pdb")
-    assert [atom.b_factor for atom in atoms] == expected_b_factors(analysis)
-    made = gemmi.read_structure(str(tmp_path / "clusters.pdb"))
-    assert [residue.name for residue in made[0][0]] == ["LYS", "ALA", "GLY", "HIS"]
-
-
-def test_far_coordinates_do_not_fit_pdb(tmp_path: Path) -> None:
-    analysis = particles(random_graph(12, 1), coordinates=np.full((12, 3), -2000.0))
-    assert "coordinate" in write_structures(analysis, tmp_path, CUTOFF).notes[0]
-
-
-@pytest.mark.long
-def test_a_hundred_thousand_atoms_are_written_as_mmcif(tmp_path: Path) -> None:
-    n_sites = 100_001
-    analysis = particles((n_sites, [(0, 100_000), (0, 1)], [0.01, 0.01]))
-    written = write_structures(analysis, tmp_path, CUTOFF)
-    assert "99999" in written.notes[0]
-    atoms = atoms_of(tmp_path / "clusters.cif")
-    assert len(atoms) == n_sites
-    assert [atoms[k].b_factor for k in (0, 1, 2, 100_000)] == [1, 1, 0, 1]
-
-
-def test_insertion_codes_and_repeated_numbers_stay_apart(tmp_path: Path) -> None:
-    analysis = renamed(
-        4,
-        resids=np.array([5, 5, 5, 5]),
-        icodes=np.array(["", "A", "A", ""]),
-        chains=np.array(["A", "A", "B", "A"]),
+    places = np.random.default_rng(0).uniform(-3, 3, (count, 3))  # nm
+    places[5] = np.nan  # an atom that the first snapshot does not have
+    shown = np.arange(1, count, 3)
+    bonds = np.array([[3 * k + a, 3 * k + a + 1] for k in range(N_RESIDUES) for a in (0, 1)])
+    tree = grow(count, bonds, np.full(len(bonds), 0.1))
+    labels = np.where(np.arange(N_RESIDUES) % 3 == 0, np.arange(N_RESIDUES) // 3, -1)
+    finding = Finding("bodies", "found", "", (), (), labels, (), 0.2)
+    every = np.arange(count)
+    system = System(
+        *(sites.names, every, every, sites, places, shown), unit="nm", numbers=every + 1000
     )
-    write_structures(analysis, tmp_path, CUTOFF)
-    for name in ("clusters.cif", "clusters.pdb"):
-        made = gemmi.read_structure(str(tmp_path / name), merge_chain_parts=False)
-        found = [(item.chain.name, str(item.residue.seqid)) for item in made[0].all()]
-        assert found == [("A", "5"), ("A", "5A"), ("B", "5A"), ("A", "5")]
+    settings = Made().settings.model_copy(update={"min_size": 1})
+    made = Made(kind="molecule", title=title, settings=settings)
+    return Analysis(system, tree, made, finding=finding)
+
+
+@pytest.mark.parametrize(("chain", "resname"), [("A", "GLY"), ("long name", "LIGAND"), ("", "")])
+def test_every_atom_has_its_group_and_its_cluster(chain: str, resname: str) -> None:
+    analysis = molecule(chain=chain, resname=resname)
+    document = gemmi.cif.read_string(structures.cif(analysis))
+    read = gemmi.make_structure_from_block(document.sole_block())
+    atoms = [item.atom for item in read[0].all()]
+    sites = np.delete(np.arange(3 * N_RESIDUES), 5)
+    residue = sites // 3
+    assert [atom.b_iso for atom in atoms] == np.where(
+        residue % 3 == 0, residue // 3 + 1, 0
+    ).tolist()
+    partition = analysis.hierarchy.cut(0.2)
+    assert [atom.occ for atom in atoms] == (partition.labels[residue] + 1).tolist()
+    places = 10 * analysis.system.coordinates[sites]  # Å
+    assert np.allclose([atom.pos.tolist() for atom in atoms], places, atol=6e-4)
+    assert structures.fits_pdb(analysis) == (chain != "long name")
+
+
+def test_pdb_has_the_same_columns() -> None:
+    analysis = molecule()
+    read = gemmi.read_pdb_string(structures.pdb(analysis))
+    other = structures.structure(analysis)
+    columns = [
+        [(a.atom.serial, a.atom.b_iso, a.atom.occ) for a in s[0].all()] for s in (read, other)
+    ]
+    assert columns[0] == columns[1]
+    far = replace(analysis.system, coordinates=analysis.system.coordinates + 1e4)
+    assert not structures.fits_pdb(replace(analysis, system=far))
+
+
+def test_names_of_the_user_are_no_commands() -> None:
+    scripts = [
+        [make(molecule(title=title, chain=chain, resname=chain[:2] or "GLY"))
+         for make in (viewers.pymol, viewers.chimerax, viewers.vmd, structures.ndx,
+                      structures.chimerax_groups)]
+        for title, chain in (("made", "A"), (HOSTILE, HOSTILE))
+    ]  # fmt: skip
+    for usual, hostile in zip(*scripts, strict=True):
+        comments = [line for line in hostile.splitlines() if line[:1] in "#;"]
+        assert all(line.isascii() and line.isprintable() for line in hostile.splitlines())
+        assert len(comments) == len([line for line in usual.splitlines() if line[:1] in "#;"])
+        rest = [line for line in hostile.splitlines() if line[:1] not in "#;"]
+        assert not any("quit" in line or "exec" in line for line in rest)
+    document = gemmi.cif.read_string(structures.cif(molecule(chain=HOSTILE, title=HOSTILE)))
+    assert len(document) == 1
+
+
+def test_scripts_address_each_group_by_its_number() -> None:
+    analysis = molecule()
+    groups = 1 + N_RESIDUES // 3
+    pml, cxc, tcl = (make(analysis) for make in (viewers.pymol, viewers.chimerax, viewers.vmd))
+    assert len(re.findall(r"^select body_\d+, timme and b=\d+$", pml, re.MULTILINE)) == groups
+    assert (
+        len(re.findall(r"^select cluster_\d+, timme and q=\d+$", pml, re.MULTILINE)) == N_RESIDUES
+    )
+    assert len(re.findall(r"@@bfactor=\d+ #[0-9a-f]{6}$", cxc, re.MULTILINE)) == groups
+    assert len(re.findall(r"@@occupancy=\d+ #[0-9a-f]{6}$", cxc, re.MULTILINE)) == N_RESIDUES
+    numbers = [int(number) for number in re.findall(r"color change rgb (\d+)", tcl)]
+    assert min(numbers) >= 0
+    assert max(numbers) <= 32  # VMD has no more
+    colours = re.findall(r"@@bfactor=2 (#\w+)", cxc)
+    red, green, blue = (int(colours[0][at : at + 2], 16) / 255 for at in (1, 3, 5))
+    assert f"set_color timme_body_2, [{red:.3f}, {green:.3f}, {blue:.3f}]" in pml
+
+
+def test_index_groups_are_in_the_numbers_of_the_user() -> None:
+    analysis = molecule()
+    found = re.search(r"\[ group_2 \]\n(.*)\n", structures.ndx(analysis))
+    assert found is not None
+    assert found[1].split() == ["1009", "1010", "1011"]
+    assert "name group_2 /A:4\n" in structures.chimerax_groups(analysis)
+
+
+@pytest.mark.parametrize("n_dimensions", [2, 3])
+def test_particles_are_read_back_with_their_groups(tmp_path: Path, n_dimensions: int) -> None:
+    ase_io = pytest.importorskip("ase.io")
+    rng, every = np.random.default_rng(1), np.arange(30)
+    places = rng.uniform(0, 5, (30, n_dimensions))
+    box = 5.0 * np.eye(n_dimensions)
+    system = System(
+        *(every.astype(str), every, every, Atoms.unnamed(30), places, every), unit="µm", box=box
+    )
+    labels = np.where(every < 12, 0, -1)
+    finding = Finding("groups", "found", "", (), (), labels, (), 0.5)
+    tree = grow(30, np.array([[k, k + 1] for k in range(11)]), np.full(11, 0.2))
+    analysis = Analysis(system, tree, finding=finding)
+    (tmp_path / "a.extxyz").write_text(structures.extxyz(analysis), encoding="utf-8")
+    read = ase_io.read(tmp_path / "a.extxyz")
+    assert read.arrays["group"].tolist() == read.arrays["cluster"].tolist() == (labels + 1).tolist()
+    assert np.allclose(read.positions[:, :n_dimensions], places)
+    assert read.pbc.tolist() == [True] * n_dimensions + [False] * (3 - n_dimensions)
+
+
+@pytest.mark.parametrize("kind", [".pdb", ".cif", ".xtc", ".dcd"])
+def test_snapshots_are_written_as_they_are(tmp_path: Path, kind: str) -> None:
+    mda = pytest.importorskip("MDAnalysis")
+    places = np.random.default_rng(2).uniform(-2, 2, (4, 9, 3))
+    ensemble = Ensemble.from_array(places, unit="nm")
+    path = structures.write_snapshots(ensemble, tmp_path / f"laid{kind}")
+    if kind in (".pdb", ".cif"):
+        read = [
+            [a.atom.pos.tolist() for a in model.all()] for model in gemmi.read_structure(str(path))
+        ]
+    else:
+        universe = mda.Universe.empty(9, trajectory=True)
+        universe.load_new(str(path))
+        read = [frame.positions.copy() for frame in universe.trajectory]
+    assert np.allclose(np.array(read), 10 * places, atol=6e-3)
+    with pytest.raises(ValueError, match=r"written as .pdb, .cif"):
+        structures.write_snapshots(ensemble, tmp_path / "laid.gro")

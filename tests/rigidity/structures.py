@@ -1,24 +1,29 @@
-"""Structures that the tests of networks share: 1bck with its listed bonds, and small molecules."""
+"""Structures that the tests of networks share: golden ones, small molecules, another program's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
-import timme
-from tests.rigidity.oracle import FOLDER
-from timme._arrays import Floats, Ints, Strings
-from timme.system.atoms import Atoms, sorted_bonds
-from timme.system.elements import element_masses
-from timme.system.ensemble import Ensemble
+from tests.golden import load_science
+from tests.golden.rigid_lists import N_ATOMS
+from tests.golden.systems import SHARED
+from timme.ensemble import Atoms, Ensemble
+from timme.ensemble.atoms import element_masses, sorted_bonds
 
-N_REAL = 1585  # atoms of 1bck; those after them stand for tethers
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Pair = tuple[int, int]
+
+PROFLEX = SHARED / "proflex"
+needs_lists = pytest.mark.skipif(not PROFLEX.exists(), reason="no ../shared/data/proflex here")
 
 METHANE = {
     "C": (0.0, 0.0, 0.0),
@@ -27,117 +32,45 @@ METHANE = {
     "H3": (-0.63, 0.63, -0.63),
     "H4": (0.63, -0.63, -0.63),
 }
-
-Pair = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Listed:
-    """What another program lists for 1bck, atoms counted from 0."""
-
-    covalent: set[Pair]
-    locked: set[Pair]
-    tethers: set[Pair]
-    bonds: Ints  # (hydrogen bonds, 3): donor, hydrogen, acceptor
-    energies: Floats
-    classes: Strings
+METHANE_BONDS = "C-H1 C-H2 C-H3 C-H4"
+HYDROXYL = {"O": (0.0, 0.0, 0.0), "C": (-0.5, 1.3, 0.0), "H": (0.96, 0.0, 0.0)}
+WATER = {"O": (0.0, 0.0, 0.0), "H1": (0.957, 0.0, 0.0), "H2": (-0.24, 0.927, 0.0)}
 
 
 @cache
-def bck() -> Ensemble:
-    """1bck as that program saw it, its hydrogens numbered so that every atom has a name."""
-    lines, hydrogens = [], 0
-    for line in (FOLDER / "1bck_withH_proflexdataset").read_text().splitlines():
-        if not line.startswith(("ATOM", "HETATM")) or int(line[6:11]) > N_REAL:
-            continue
-        name = line[12:16]
-        if name.strip() == "H":
-            hydrogens += 1
-            name = f"H{hydrogens:03d}"
-        lines.append(line[:12] + name + line[16:66])
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "1bck.pdb"
-        path.write_text("\n".join([*lines, "END", ""]))
-        return timme.read(path)
+def golden(name: str) -> dict[str, Any]:
+    """Golden results of one structure of "1a2p-a", "4ake-a", "1bnr", "1bck" and "1bck-lists"."""
+    return load_science(f"rigidity-{name}")
 
 
 @cache
-def barnase() -> Ensemble:
-    """The first snapshot of barnase that comes with the package, with its hydrogens."""
-    return timme.read(timme.data.path("barnase_md.pdb"))
-
-
-@cache
-def late_barnase() -> Ensemble:
-    """The last snapshot, half a nanosecond later: other turns of side chains and hydroxyls."""
-    return timme.data.barnase_md()[-1:]
-
-
-@cache
-def barnase_in_water() -> Ensemble:
-    """The same with twelve waters, each with a hydrogen 1.85 Å before an oxygen of the backbone."""
-    dry = barnase()
-    places, names = dry.snapshot()[0], dry.atoms.names
-    heavy = places[dry.atoms.elements != "H"]
-    lines = timme.data.path("barnase_md.pdb").read_text().splitlines()
-    kept = [line for line in lines if line.startswith("ATOM")]
-    for oxygen in np.flatnonzero(names == "O"):
-        carbon = oxygen - 1
-        along = places[oxygen] - places[carbon]
-        along /= np.linalg.norm(along)
-        centre = places[oxygen] + 2.81 * along
-        if np.sort(np.linalg.norm(heavy - centre, axis=1))[1] < 3.2:
-            continue  # no room for a water
-        across = np.cross(along, np.eye(3)[np.abs(along).argmin()])
-        across /= np.linalg.norm(across)
-        for name, place in (
-            ("O", centre),
-            ("H1", centre - 0.96 * along),
-            ("H2", centre + 0.24 * along + 0.93 * across),
-        ):
-            number, water = len(kept) + 1, (len(kept) - dry.n_sites) // 3 + 1
-            x, y, z = place
-            kept.append(
-                f"HETATM{number:5d}  {name:<3s} HOH W{water:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
-                f"  1.00  0.00          {name[0]:>2s}"
-            )
-        if len(kept) == dry.n_sites + 36:
-            break
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "watered.pdb"
-        path.write_text("\n".join([*kept, "END", ""]))
-        return timme.read(path)
-
-
-@cache
-def listed() -> Listed:
-    """Its lists of covalent, locked and hydrogen bonds, and the ends of its tethers."""
-    pairs: dict[str, list[Pair]] = {"CF": [], "TF": []}
-    bonds: list[tuple[float, int, int, int, str]] = []
-    for line in (FOLDER / "1bck_withH_proflexdataset").read_text().splitlines():
-        words = line.split()
-        if line.startswith(("REMARK:CF", "REMARK:TF")):
-            pairs[line[7:9]].append((int(words[1]) - 1, int(words[2]) - 1))
-        elif line.startswith("REMARK:HB"):
-            donor, hydrogen, acceptor = (int(word) - 1 for word in words[3:6])
-            bonds.append((float(words[2]), donor, hydrogen, acceptor, " ".join(words[6:])))
-    # A tether is a chain of three atoms that stand for nothing; covalent bonds hold its first end.
-    first = {max(pair): min(pair) for pair in pairs["CF"] if min(pair) < N_REAL <= max(pair)}
-    tethers = {(first[bond[2] - 2], bond[3]) for bond in bonds if bond[4].startswith("PH")}
-    real = [bond for bond in bonds if not bond[4].startswith("PH")]
-    return Listed(
-        covalent={_sorted(pair) for pair in pairs["CF"] if max(pair) < N_REAL},
-        locked={_sorted(pair) for pair in pairs["TF"]},
-        tethers={_sorted(pair) for pair in tethers},
-        bonds=np.array([bond[1:4] for bond in real]),
-        energies=np.array([bond[0] for bond in real]),
-        classes=np.array([bond[4] for bond in real]),
+def structure(name: str) -> Ensemble:
+    """One of these structures, with the hydrogens that it had."""
+    kept = golden(name)
+    elements = kept["atoms.elements"]
+    blank = np.full(len(elements), "")
+    atoms = Atoms(
+        names=kept["atoms.names"],
+        elements=elements,
+        resnames=kept["atoms.resnames"],
+        resids=kept["atoms.resids"].astype(np.int64),
+        icodes=blank,
+        chains=kept["atoms.chains"],
+        masses=element_masses(elements),
+        bonds=sorted_bonds(kept["bonds"]),
     )
+    return Ensemble.from_array(kept["coordinates"][None], atoms=atoms, unit="Å")
 
 
-def pairs_of(bonds: Ints) -> set[Pair]:
-    """Bonds as pairs that do not depend on their order."""
-    return {_sorted((int(one), int(other))) for one, other in bonds}
+def taken(ensemble: Ensemble, atoms: Ints) -> Ensemble:
+    """Some atoms of a structure, and the bonds between these."""
+    places = ensemble.snapshot()[0][atoms][None]
+    return Ensemble.from_array(places, atoms=ensemble.atoms.take(atoms), unit="Å")
+
+
+def without_hydrogens(ensemble: Ensemble) -> Ensemble:
+    """The same structure stripped of its hydrogens, as a crystallographer sees it."""
+    return taken(ensemble, np.flatnonzero(~np.isin(ensemble.atoms.elements, ["H", "D"])))
 
 
 def molecule(
@@ -145,25 +78,23 @@ def molecule(
     bonds: str,
     *,
     resname: str = "LIG",
-    chain: str = "A",
+    element: str | None = None,
 ) -> Ensemble:
     """One residue: names and places of its atoms, and bonds such as ``"C-O C-N"``.
 
-    The element is the first letter of a name.
+    The element is the first letter of a name, where it is not given.
     """
     names = list(atoms)
-    elements = np.array([name[0] for name in names])
-    table = Atoms(
+    elements = np.array([element or name[0] for name in names])
+    pairs = [tuple(names.index(end) for end in bond.split("-")) for bond in bonds.split()]
+    table = replace(
+        Atoms.unnamed(len(names), bonds=pairs),
         names=np.array(names),
         elements=elements,
         resnames=np.full(len(names), resname),
         resids=np.ones(len(names), dtype=np.int64),
-        icodes=np.full(len(names), ""),
-        chains=np.full(len(names), chain),
+        chains=np.full(len(names), "A"),
         masses=element_masses(elements),
-        bonds=sorted_bonds(
-            [tuple(names.index(end) for end in bond.split("-")) for bond in bonds.split()]
-        ),
     )
     return Ensemble.from_array([list(atoms.values())], atoms=table, unit="Å")
 
@@ -176,17 +107,9 @@ def joined(*parts: Ensemble) -> Ensemble:
         name: np.concatenate([getattr(table, name) for table in tables])
         for name in ("names", "elements", "resnames", "icodes", "chains", "masses")
     }
-    atoms = Atoms(
-        **columns,
-        resids=np.concatenate(
-            [np.full(len(table), number) for number, table in enumerate(tables, start=1)]
-        ),
-        bonds=sorted_bonds(
-            np.concatenate(
-                [table.bonds + start for table, start in zip(tables, starts, strict=False)]
-            )
-        ),
-    )
+    bonds = [table.bonds + start for table, start in zip(tables, starts, strict=False)]
+    resids = np.repeat(np.arange(1, len(parts) + 1), np.diff(starts))
+    atoms = Atoms(**columns, resids=resids, bonds=sorted_bonds(np.concatenate(bonds)))
     places = np.concatenate([part.snapshot()[0] for part in parts])
     return Ensemble.from_array(places[None], atoms=atoms, unit="Å")
 
@@ -197,6 +120,18 @@ def moved(ensemble: Ensemble, shift: npt.ArrayLike) -> Ensemble:
     return Ensemble.from_array(places[None], atoms=ensemble.atoms, unit="Å")
 
 
+def methane() -> Ensemble:
+    return molecule(METHANE, METHANE_BONDS)
+
+
+def hydroxyl() -> Ensemble:
+    return molecule(HYDROXYL, "O-C O-H")
+
+
+def ion(symbol: str, place: Sequence[float] = (0.0, 0.0, 0.0)) -> Ensemble:
+    return molecule({symbol: place}, "", resname=symbol.upper(), element=symbol)
+
+
 def ring(n: int, length: float, *, turn: float = 0.0) -> Floats:
     """Corners of a regular polygon with sides of a length, its plane turned about x."""
     angles = 2 * np.pi * np.arange(n) / n
@@ -205,5 +140,49 @@ def ring(n: int, length: float, *, turn: float = 0.0) -> Floats:
     return np.column_stack([flat[:, 0], flat[:, 1] * np.cos(turn), flat[:, 1] * np.sin(turn)])
 
 
-def _sorted(pair: Pair) -> Pair:
-    return (min(pair), max(pair))
+def chain(names: Sequence[str]) -> str:
+    """Bonds from each atom to the next."""
+    return " ".join(f"{a}-{b}" for a, b in pairwise(names))
+
+
+def pairs_of(bonds: npt.ArrayLike) -> set[Pair]:
+    """Bonds as pairs that do not depend on their order."""
+    return {(min(pair), max(pair)) for pair in np.asarray(bonds).tolist()}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What another program lists for 1bck, atoms counted from 0."""
+
+    covalent: set[Pair]
+    locked: set[Pair]
+    tethers: set[Pair]
+    bonds: Ints  # (hydrogen bonds, 3): donor, hydrogen, acceptor
+    energies: Floats
+    classes: npt.NDArray[np.str_]
+
+
+@cache
+def listed() -> Listed:
+    """Its lists of covalent, locked and hydrogen bonds, and the ends of its tethers."""
+    pairs: dict[str, list[Pair]] = {"CF": [], "TF": []}
+    bonds: list[tuple[float, int, int, int, str]] = []
+    for line in (PROFLEX / "1bck_withH_proflexdataset").read_text().splitlines():
+        words = line.split()
+        if line.startswith(("REMARK:CF", "REMARK:TF")):
+            pairs[line[7:9]].append((int(words[1]) - 1, int(words[2]) - 1))
+        elif line.startswith("REMARK:HB"):
+            donor, hydrogen, acceptor = (int(word) - 1 for word in words[3:6])
+            bonds.append((float(words[2]), donor, hydrogen, acceptor, " ".join(words[6:])))
+    # A tether is a chain of three atoms that stand for nothing; covalent bonds hold its first end.
+    first = {max(pair): min(pair) for pair in pairs["CF"] if min(pair) < N_ATOMS <= max(pair)}
+    tethers = [(first[bond[2] - 2], bond[3]) for bond in bonds if bond[4].startswith("PH")]
+    real = [bond for bond in bonds if not bond[4].startswith("PH")]
+    return Listed(
+        covalent=pairs_of([pair for pair in pairs["CF"] if max(pair) < N_ATOMS]),
+        locked=pairs_of(pairs["TF"]),
+        tethers=pairs_of(tethers),
+        bonds=np.array([bond[1:4] for bond in real]),
+        energies=np.array([bond[0] for bond in real]),
+        classes=np.array([bond[4] for bond in real]),
+    )

@@ -1,28 +1,33 @@
-"""Chemistry: locked bonds, planar atoms, donors, acceptors and charges."""
+"""References for locked bonds, planar atoms, acceptors and charges: textbooks, and another list."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from tests.rigidity.oracle import needs_oracle
-from tests.rigidity.structures import bck, listed, molecule, pairs_of, ring
-from timme._arrays import Bools
-from timme.rigidity.chemistry import Chemistry, chemistry, parent_residue, without_hydrogens
-from timme.rigidity.structure import structure
-from timme.system.ensemble import Ensemble
+from tests.rigidity.structures import (
+    listed,
+    molecule,
+    needs_lists,
+    pairs_of,
+    ring,
+    structure,
+)
+from timme.ensemble import Ensemble
+from timme.rigidity.chemistry import Chemistry, Structure, parent_residues
 
 RINGS = {"PHE", "TYR", "TRP", "HIS"}
 AMIDES = {("ASN", "CG", "ND2"), ("GLN", "CD", "NE2")}
 
 
 def known(ensemble: Ensemble) -> Chemistry:
-    return chemistry(structure(ensemble))
+    return Chemistry(Structure.of(ensemble))
 
 
-def names(ensemble: Ensemble, chosen: Bools) -> set[str]:
+def names(ensemble: Ensemble, chosen: npt.NDArray[np.bool_]) -> set[str]:
     return set(ensemble.atoms.names[chosen].tolist())
 
 
@@ -34,20 +39,16 @@ def locked(ensemble: Ensemble) -> set[frozenset[str]]:
 # ---- another program's lists ---------------------------------------------------------------------
 
 
-@needs_oracle
-def test_covalent_bonds_of_1bck_are_the_listed_ones() -> None:
-    assert pairs_of(bck().atoms.bonds) == listed().covalent
-
-
-@needs_oracle
+@needs_lists
 def test_locked_bonds_of_1bck_are_the_listed_ones_and_partial_double_bonds() -> None:
     """That program locks 164 peptide bonds and 18 of guanidinium, and we 144 more.
 
     These are 132 bonds of aromatic rings, which are rigid with or without a lock, and the 12 amides
     of asparagine and glutamine, which are as much double as a peptide.
     """
-    atoms = bck().atoms
-    mine = pairs_of(atoms.bonds[known(bck()).locked])
+    atoms = structure("1bck").atoms
+    assert pairs_of(atoms.bonds) == listed().covalent
+    mine = pairs_of(atoms.bonds[known(structure("1bck")).locked])
     assert listed().locked <= mine
     more = mine - listed().locked
     kinds = [(str(atoms.resnames[a]), *sorted(atoms.names[[a, b]].tolist())) for a, b in more]
@@ -74,8 +75,7 @@ def two_planes(one: str, other: str, length: float, turned: float = 0.0) -> Ense
         "H3": (beyond + side * across).tolist(),
         "H4": (beyond - side * across).tolist(),
     }
-    bonds = f"{one}1-H1 {one}1-H2 {one}1-{other}2 {other}2-H3 {other}2-H4"
-    return molecule(atoms, bonds)
+    return molecule(atoms, f"{one}1-H1 {one}1-H2 {one}1-{other}2 {other}2-H3 {other}2-H4")
 
 
 @pytest.mark.parametrize(("other", "limit"), [("C", 1.44), ("N", 1.39)])
@@ -91,20 +91,6 @@ def test_a_short_bond_turned_by_more_than_30_degrees_is_not_locked(
     turned: float, is_locked: bool
 ) -> None:
     assert len(locked(two_planes("C", "C", 1.34, turned))) == is_locked
-
-
-@pytest.mark.parametrize(("length", "is_locked"), [(1.36 - EDGE, True), (1.36 + EDGE, False)])
-def test_two_nitrogens_are_locked_if_they_are_nearer_than_136_hundredths(
-    length: float, is_locked: bool
-) -> None:
-    atoms = {
-        "C1": (-0.7, 1.25, 0.0),
-        "N1": (0.0, 0.0, 0.0),
-        "N2": (length, 0.0, 0.0),
-        "C2": (length + 0.7, -1.25, 0.0),
-    }
-    found = locked(molecule(atoms, "C1-N1 N1-N2 N2-C2"))
-    assert (frozenset(("N1", "N2")) in found) == is_locked
 
 
 @pytest.mark.parametrize(("element", "limit"), [("O", 1.31), ("S", 1.70)])
@@ -134,25 +120,6 @@ def test_three_neighbours_are_in_a_plane_if_their_triple_product_is_below_two_fi
     assert ("C1" in names(star, known(star).planar)) == (beyond < 0)
 
 
-@pytest.mark.parametrize(("length", "is_locked"), [(1.40 - EDGE, True), (1.40 + EDGE, False)])
-def test_an_ester_is_locked_up_to_14_tenths(length: float, is_locked: bool) -> None:
-    atoms = {
-        "C1": (0, 0, 0),
-        "O1": (-0.6, 1.05, 0),
-        "C2": (-0.75, -1.3, 0),
-        "O2": (length, 0, 0),
-        "C3": (length + 0.7, 1.25, 0),
-    }
-    found = locked(molecule(atoms, "C1-O1 C1-C2 C1-O2 O2-C3"))
-    assert (frozenset(("C1", "O2")) in found) == is_locked
-
-
-@pytest.mark.parametrize(("length", "bare"), [(1.25 - EDGE, False), (1.25 + EDGE, True)])
-def test_a_nitrogen_nearer_than_a_quarter_above_one_is_a_nitrile(length: float, bare: bool) -> None:
-    ends = {"C": (0, 0, 0), "N": (length, 0, 0), "C2": (-1.46, 0, 0)}
-    assert without_hydrogens(structure(molecule(ends, "C-N C-C2"))).any() == bare
-
-
 # ---- amino acids and nucleotides, by their names -------------------------------------------------
 
 
@@ -162,73 +129,48 @@ def side_chain(resname: str, atoms: str, bonds: str) -> Ensemble:
     return molecule(places, bonds, resname=resname)
 
 
-@pytest.mark.parametrize(
-    ("resname", "atoms", "bonds", "charged"),
-    [
-        ("LYS", "CE NZ H1 H2 H3", "CE-NZ NZ-H1 NZ-H2 NZ-H3", {"NZ"}),
-        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", set()),
-        (
-            "ARG",
-            "CD NE HE CZ NH1 H1 H2 NH2 H3 H4",
-            "CD-NE NE-HE NE-CZ CZ-NH1 CZ-NH2 NH1-H1 NH1-H2 NH2-H3 NH2-H4",
-            {"NE", "NH1", "NH2"},
-        ),
-        (
-            "ARG",
-            "CD NE CZ NH1 H1 H2 NH2 H3 H4",
-            "CD-NE NE-CZ CZ-NH1 CZ-NH2 NH1-H1 NH1-H2 NH2-H3 NH2-H4",
-            set(),
-        ),
-        (
-            "HIP",
-            "CB CG ND1 HD1 CE1 NE2 HE2 CD2",
-            "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-HE2 NE2-CD2 CD2-CG",
-            {"ND1", "NE2"},
-        ),
-        (
-            "HIS",
-            "CB CG ND1 HD1 CE1 NE2 CD2",
-            "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-CD2 CD2-CG",
-            set(),
-        ),
-        ("ASN", "CB CG OD1 ND2 H1 H2", "CB-CG CG-OD1 CG-ND2 ND2-H1 ND2-H2", set()),
-    ],
-)
-def test_bases_are_charged_as_their_hydrogens_say(
-    resname: str, atoms: str, bonds: str, charged: set[str]
-) -> None:
-    residue = side_chain(resname, atoms, bonds)
-    assert names(residue, known(residue).positive) == charged
+GUANIDINE = "CD-NE NE-CZ CZ-NH1 CZ-NH2 NH1-H1 NH1-H2 NH2-H3 NH2-H4"
+IMIDAZOLE = "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-CD2 CD2-CG"
+
+
+ARGININE = "CD NE CZ NH1 H1 H2 NH2 H3 H4"
+HISTIDINE = "CB CG ND1 HD1 CE1 NE2 CD2"
+AMIDE = "CB-CG CG-OD1 CG-ND2"
 
 
 @pytest.mark.parametrize(
-    ("resname", "atoms", "bonds", "charged"),
+    ("role", "resname", "atoms", "bonds", "expected"),
     [
-        ("ASP", "CB CG OD1 OD2", "CB-CG CG-OD1 CG-OD2", {"OD1", "OD2"}),
-        ("ASH", "CB CG OD1 OD2 HD2", "CB-CG CG-OD1 CG-OD2 OD2-HD2", set()),
-        ("A", "P OP1 OP2 O5' C5'", "P-OP1 P-OP2 P-O5' O5'-C5'", {"OP1", "OP2"}),
-        ("SO4", "S O1 O2 O3 O4", "S-O1 S-O2 S-O3 S-O4", {"O1", "O2", "O3", "O4"}),
-        ("NO3", "N O1 O2 O3", "N-O1 N-O2 N-O3", {"O1", "O2", "O3"}),
-        ("DMS", "S O C1 C2", "S-O S-C1 S-C2", set()),
-        ("ASN", "CB CG OD1 ND2", "CB-CG CG-OD1 CG-ND2", set()),
+        ("positive", "LYS", "CE NZ H1 H2 H3", "CE-NZ NZ-H1 NZ-H2 NZ-H3", "NZ"),
+        ("positive", "LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", ""),
+        ("positive", "ARG", f"{ARGININE} HE", f"{GUANIDINE} NE-HE", "NE NH1 NH2"),
+        ("positive", "ARG", ARGININE, GUANIDINE, ""),
+        ("positive", "HIP", f"{HISTIDINE} HE2", f"{IMIDAZOLE} NE2-HE2", "ND1 NE2"),
+        ("positive", "HIS", HISTIDINE, IMIDAZOLE, ""),
+        ("positive", "ASN", "CB CG OD1 ND2 H1 H2", f"{AMIDE} ND2-H1 ND2-H2", ""),
+        ("negative", "ASP", "CB CG OD1 OD2", "CB-CG CG-OD1 CG-OD2", "OD1 OD2"),
+        ("negative", "ASH", "CB CG OD1 OD2 HD2", "CB-CG CG-OD1 CG-OD2 OD2-HD2", ""),
+        ("negative", "A", "P OP1 OP2 O5' C5'", "P-OP1 P-OP2 P-O5' O5'-C5'", "OP1 OP2"),
+        ("negative", "SO4", "S O1 O2 O3 O4", "S-O1 S-O2 S-O3 S-O4", "O1 O2 O3 O4"),
+        ("negative", "NO3", "N O1 O2 O3", "N-O1 N-O2 N-O3", "O1 O2 O3"),
+        ("negative", "DMS", "S O C1 C2", "S-O S-C1 S-C2", ""),
+        # lone pairs accept, but not where a hydrogen is missing
+        ("acceptors", "HID", HISTIDINE, IMIDAZOLE, "NE2"),
+        ("acceptors", "ALA", "C2 N CA C O", "C2-N N-CA CA-C C-O", "O"),
+        ("acceptors", "MET", "CG SD CE", "CG-SD SD-CE", "SD"),
+        ("acceptors", "CYS", "CB SG HG", "CB-SG SG-HG", ""),
+        ("acceptors", "ASN", "CB CG OD1 ND2", AMIDE, "OD1"),
+        ("acceptors", "ARG", "CD NE CZ NH1 NH2", "CD-NE NE-CZ CZ-NH1 CZ-NH2", ""),
+        ("acceptors", "LYS", "CE NZ", "CE-NZ", ""),
+        ("acceptors", "LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", "NZ"),
+        ("acceptors", "TRP", "CD1 NE1 CE2", "CD1-NE1 NE1-CE2", ""),
     ],
 )
-def test_acids_are_charged_as_their_hydrogens_say(
-    resname: str, atoms: str, bonds: str, charged: set[str]
+def test_charges_and_acceptors_follow_names_and_hydrogens(
+    role: str, resname: str, atoms: str, bonds: str, expected: str
 ) -> None:
     residue = side_chain(resname, atoms, bonds)
-    assert names(residue, known(residue).negative) == charged
-
-
-def test_a_neutral_histidine_accepts_at_its_bare_nitrogen_only() -> None:
-    bonds = "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-CD2 CD2-CG"
-    residue = side_chain("HID", "CB CG ND1 HD1 CE1 NE2 CD2", bonds)
-    assert names(residue, known(residue).acceptors) == {"NE2"}
-
-
-def test_the_nitrogen_of_a_peptide_never_accepts_even_without_its_hydrogen() -> None:
-    residue = side_chain("ALA", "C2 N CA C O", "C2-N N-CA CA-C C-O")
-    assert names(residue, known(residue).acceptors) == {"O"}
+    assert names(residue, getattr(known(residue), role)) == set(expected.split())
 
 
 def test_cytosine_accepts_and_locks_as_in_a_base_pair() -> None:
@@ -239,40 +181,18 @@ def test_cytosine_accepts_and_locks_as_in_a_base_pair() -> None:
     assert locked(base) == {frozenset(bond.split("-")) for bond in inside.split()}
 
 
-def test_methionine_accepts_and_a_thiol_does_not() -> None:
-    methionine = side_chain("MET", "CG SD CE", "CG-SD SD-CE")
-    cysteine = side_chain("CYS", "CB SG HG", "CB-SG SG-HG")
-    assert names(methionine, known(methionine).acceptors) == {"SD"}
-    assert names(cysteine, known(cysteine).acceptors) == set()
-
-
-@pytest.mark.parametrize(
-    ("form", "usual"),
-    [
-        ("HSE", "HIS"),
-        ("CHIE", "HIS"),
-        ("NPRO", "PRO"),
-        ("CYX", "CYS"),
-        ("ASH", "ASP"),
-        ("NAG",) * 2,
-    ],
-)
-def test_forms_of_residues_are_known_by_the_usual_one(form: str, usual: str) -> None:
-    assert parent_residue(form) == usual
+def test_forms_of_residues_are_known_by_the_usual_one() -> None:
+    forms = np.array("HSE CHIE NPRO CYX ASH nag CYSH".split())
+    assert parent_residues(forms).tolist() == "HIS HIS PRO CYS ASP NAG CYS".split()
+    assert parent_residues(np.array(["", "N"])).tolist() == ["", "N"]
 
 
 # ---- unknown molecules, by their geometry --------------------------------------------------------
 
 
 def bonds_of_ring(letters: str) -> str:
-    return " ".join(
-        f"{one}-{other}" for one, other in zip(letters.split(), _turned(letters), strict=True)
-    )
-
-
-def _turned(letters: str) -> list[str]:
     first, *others = letters.split()
-    return [*others, first]
+    return " ".join(f"{a}-{b}" for a, b in zip(letters.split(), [*others, first], strict=True))
 
 
 def test_benzene_is_locked_and_cyclohexane_is_not() -> None:
@@ -304,28 +224,23 @@ FORMAMIDE = {
     "H1": (-1.68, 1.15, 0.0),
     "H2": (-0.16, 2.02, 0.0),
 }
-
-
-def test_an_amide_of_an_unknown_molecule_is_locked_and_planar() -> None:
-    amide = molecule(FORMAMIDE, "C-O C-N C-H N-H1 N-H2")
-    assert locked(amide) == {frozenset("CN")}
-    found = known(amide)
-    assert names(amide, found.planar) == {"C", "N", "O"}
-    assert names(amide, found.acceptors) == {"O"}
-    assert not found.positive.any()
-
-
-def test_a_twisted_amide_of_an_unknown_molecule_turns() -> None:
-    turned = {**FORMAMIDE, "H1": (-1.0, 1.6, 0.8), "H2": (-1.0, 1.6, -0.8)}
-    assert locked(molecule(turned, "C-O C-N C-H N-H1 N-H2")) == set()
-
-
 ACID = {
     "C": (0.0, 0.0, 0.0),
     "O": (1.21, 0.0, 0.0),
     "OH": (-0.67, 1.16, 0.0),
     "H": (0.0, 1.9, 0.0),
 }
+
+
+def test_an_amide_of_an_unknown_molecule_is_locked_and_planar_unless_it_is_twisted() -> None:
+    amide = molecule(FORMAMIDE, "C-O C-N C-H N-H1 N-H2")
+    found = known(amide)
+    assert locked(amide) == {frozenset("CN")}
+    assert names(amide, found.planar) == {"C", "N", "O"}
+    assert names(amide, found.acceptors) == {"O"}
+    assert not found.positive.any()
+    turned = {**FORMAMIDE, "H1": (-1.0, 1.6, 0.8), "H2": (-1.0, 1.6, -0.8)}
+    assert locked(molecule(turned, "C-O C-N C-H N-H1 N-H2")) == set()
 
 
 def test_bonds_to_ends_and_to_hydroxyl_are_not_locked() -> None:
@@ -335,69 +250,37 @@ def test_bonds_to_ends_and_to_hydroxyl_are_not_locked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("methyl", "turns"), [((0.05, 2.41, 0.0), False), ((-0.67, 1.66, 1.35), True)]
-)
-def test_an_ester_is_locked_unless_it_is_twisted(
-    methyl: tuple[float, float, float], turns: bool
-) -> None:
-    ester = {name: ACID[name] for name in ("C", "O", "OH")} | {
-        "CA": (-0.75, -1.3, 0.0),
-        "CB": methyl,
-    }
-    found = locked(molecule(ester, "C-O C-OH C-CA OH-CB"))
-    assert found == (set() if turns else {frozenset(("C", "OH"))})
-
-
-@pytest.mark.parametrize(
-    ("resname", "atoms", "bonds", "accepts"),
+    ("length", "methyl", "is_locked"),
     [
-        ("ASN", "CB CG OD1 ND2", "CB-CG CG-OD1 CG-ND2", {"OD1"}),
-        ("ARG", "CD NE CZ NH1 NH2", "CD-NE NE-CZ CZ-NH1 CZ-NH2", set()),
-        ("ARGN", "CD NE CZ", "CD-NE NE-CZ", {"NE"}),
-        ("LYS", "CE NZ", "CE-NZ", set()),
-        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", {"NZ"}),
-        ("TRP", "CD1 NE1 CE2", "CD1-NE1 NE1-CE2", set()),
+        (1.40 - EDGE, (0.7, 1.25, 0.0), True),
+        (1.40 + EDGE, (0.7, 1.25, 0.0), False),
+        (1.34, (0.7, 0.4, 1.35), False),  # twisted
     ],
 )
-def test_a_nitrogen_without_the_hydrogens_it_must_have_does_not_accept(
-    resname: str, atoms: str, bonds: str, accepts: set[str]
+def test_an_ester_is_locked_if_it_is_short_and_flat(
+    length: float, methyl: Sequence[float], is_locked: bool
 ) -> None:
-    residue = side_chain(resname, atoms, bonds)
-    assert names(residue, known(residue).acceptors) == accepts
-
-
-def test_missing_hydrogens_of_side_chains_and_unknown_molecules_are_found() -> None:
-    serine = side_chain("SER", "CB OG", "CB-OG")
-    assert names(serine, without_hydrogens(structure(serine))) == {"OG"}
-    amide = molecule(FORMAMIDE, "C-O C-N C-H N-H1 N-H2")
-    assert not without_hydrogens(structure(amide)).any()
-    bare = molecule({name: FORMAMIDE[name] for name in ("C", "O", "N")}, "C-O C-N")
-    assert names(bare, without_hydrogens(structure(bare))) == {"N"}
-    hydroxyl = molecule({"C": (0.0, 0.0, 0.0), "O": (1.43, 0.0, 0.0)}, "C-O")
-    assert names(hydroxyl, without_hydrogens(structure(hydroxyl))) == {"O"}
-    nitrile = molecule({"C": (0, 0, 0), "N": (1.16, 0, 0), "C2": (-1.46, 0, 0)}, "C-N C-C2")
-    assert not without_hydrogens(structure(nitrile)).any()
+    ends = {"O2": (length, 0, 0), "C3": (length + methyl[0], *methyl[1:])}
+    atoms = {"C1": (0, 0, 0), "O1": (-0.6, 1.05, 0), "C2": (-0.75, -1.3, 0), **ends}
+    found = locked(molecule(atoms, "C1-O1 C1-C2 C1-O2 O2-C3"))
+    assert (frozenset(("C1", "O2")) in found) == is_locked
 
 
 def test_a_tetrahedral_carbon_makes_its_neighbours_sp3() -> None:
-    methanol = molecule(
-        {
-            "C": (0.0, 0.0, 0.0),
-            "O": (1.43, 0.0, 0.0),
-            "H": (1.75, 0.9, 0.0),
-            "H1": (-0.36, 1.03, 0.0),
-            "H2": (-0.36, -0.51, 0.89),
-            "H3": (-0.36, -0.51, -0.89),
-        },
-        "C-O O-H C-H1 C-H2 C-H3",
-    )
-    found = known(methanol)
-    assert not found.planar.any()
-    assert names(methanol, found.acceptors) == {"O"}
+    methanol = {
+        "C": (0.0, 0.0, 0.0),
+        "O": (1.43, 0.0, 0.0),
+        "H": (1.75, 0.9, 0.0),
+        "H1": (-0.36, 1.03, 0.0),
+        "H2": (-0.36, -0.51, 0.89),
+        "H3": (-0.36, -0.51, -0.89),
+    }
+    made = molecule(methanol, "C-O O-H C-H1 C-H2 C-H3")
+    assert not known(made).planar.any()
+    assert names(made, known(made).acceptors) == {"O"}
 
 
-def test_no_atoms_are_planar_where_there_is_one_atom() -> None:
-    argon = Ensemble.from_array(np.zeros((1, 1, 3)))
-    found = known(argon)
+def test_one_atom_has_neither_planes_nor_locks() -> None:
+    found = known(Ensemble.from_array(np.zeros((1, 1, 3))))
     assert not found.planar.any()
     assert len(found.locked) == 0

@@ -1,8 +1,8 @@
-// Arrays: values at places that must be there, runs of places, points and pairs in flat arrays.
+// Flat arrays: checked access, runs of places, points and pairs.
 //
-// The innermost loops read without a check (`!`), within bounds that stand beside them; nothing else does.
+// Innermost loops read without a check (`!`), within bounds that stand beside them.
 
-/** Places from one on, and before another. */
+/** Places from `start` on, before `stop`. */
 export interface Run {
   start: number;
   stop: number;
@@ -10,53 +10,55 @@ export interface Run {
 
 export type Point = [number, number, number];
 
-/** The value at a place, which must be there. Loops over very many numbers are quicker without. */
+/** The value at a place, which must exist. */
 export function at<Value>(values: ArrayLike<Value>, place: number): Value {
   const value = values[place];
-  if (value === undefined) throw new RangeError(`there is no place ${place} among ${values.length}`);
+  if (value === undefined) throw new RangeError(`no place ${place} in an array of ${values.length}`);
   return value;
 }
 
-/** Runs of places, of which each but the first goes on with the one before. */
-export function* runs(count: number, goesOn: (place: number) => boolean): Generator<Run> {
+/** Split places into runs; `continues` says whether a place belongs to the run of the one before. */
+export function* runs(count: number, continues: (place: number) => boolean): Generator<Run> {
   for (let start = 0; start < count; ) {
     let stop = start + 1;
-    while (stop < count && goesOn(stop)) stop++;
+    while (stop < count && continues(stop)) stop++;
     yield { start, stop };
     start = stop;
   }
 }
 
-/** Where each value of an order is. */
+/** Place of each value of a permutation. */
 export function inverse(order: Int32Array): Int32Array {
-  const place = new Int32Array(order.length);
-  order.forEach((value, k) => {
-    place[value] = k;
+  const places = new Int32Array(order.length);
+  order.forEach((value, place) => {
+    places[value] = place;
   });
-  return place;
+  return places;
 }
 
-/** One of the points that lie one after another; NaN where there is none. */
 export function pointAt(points: Float32Array, which: number): Point {
-  const k = 3 * which;
-  return [points[k] ?? NaN, points[k + 1] ?? NaN, points[k + 2] ?? NaN];
+  return [points[3 * which] ?? NaN, points[3 * which + 1] ?? NaN, points[3 * which + 2] ?? NaN];
 }
 
-/** The step to a point from another. */
-export function less(one: Point, other: Point): Point {
-  return [one[0] - other[0], one[1] - other[1], one[2] - other[2]];
+export function copyPoint(from: Float32Array, which: number, to: Float32Array, place: number): void {
+  for (let d = 0; d < 3; d++) to[3 * place + d] = from[3 * which + d]!;
 }
 
-/** Copy one point, or one colour, of some to a place among others. */
-export function copyPoint(points: Float32Array, which: number, others: Float32Array, place: number): void {
-  const from = 3 * which;
-  const to = 3 * place;
-  others[to] = points[from] ?? NaN;
-  others[to + 1] = points[from + 1] ?? NaN;
-  others[to + 2] = points[from + 2] ?? NaN;
+export const minus = (a: Point, b: Point): Point => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+export const dot = (a: Point, b: Point): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+/** Visit pairs that lie one after another. */
+export function eachPair(flat: Int32Array, visit: (a: number, b: number, pair: number) => void): void {
+  for (let pair = 0; 2 * pair + 1 < flat.length; pair++) visit(flat[2 * pair]!, flat[2 * pair + 1]!, pair);
 }
 
-/** Go through pairs that lie one after another. */
-export function eachPair(flat: Int32Array, tell: (one: number, other: number, pair: number) => void): void {
-  for (let k = 0, pair = 0; k + 1 < flat.length; k += 2, pair++) tell(flat[k]!, flat[k + 1]!, pair);
+/** Smallest and largest finite value. */
+export function extent(values: Iterable<number>): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return [low, high];
 }

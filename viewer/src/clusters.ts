@@ -1,292 +1,177 @@
-// The clusters of this cutoff as a table, and the selected one in detail.
+// The table of clusters at σc, the selected cluster, and its selection for PyMOL.
 
-import { at } from "./arrays";
-import type { Ink } from "./axes";
-import { h } from "./dom";
+import { at, runs } from "./arrays";
+import type { Colouring } from "./colours";
+import { h, swatch } from "./dom";
 import type { Cluster } from "./hierarchy";
-import type { Model } from "./model";
-import type { Painter } from "./painter";
-import { pymolSelection } from "./pymol";
-import type { Interval } from "./scene";
-import { tells } from "./sure";
-import { clusterName, facts, intervalText, life, number, plural, runsText, withUnit } from "./text";
+import { wholes, words } from "./scene";
+import type { Change, State } from "./state";
+import { count, cutoffText, number, ranges, shorten, withUnit } from "./text";
 
-const MOST_ROWS = 100;
-const LETTERS = 80; // of the list of members in a row
-const MOST_LETTERS = 600; // and of the selected cluster
+const MOST = 100; // rows of the table
 
-// The table in a picture: where columns stand, the size of letters, and about the room of one.
-interface Column {
-  width: number;
-  align: "left" | "right";
-  head: string;
-  about?: string; // what it is, in words
-  text: (cluster: Cluster) => string;
-  interval?: (cluster: Cluster) => Interval | null; // in which it is 9 times of 10
-}
-const GAP = 20; // between the last column and the members
-const ROW = 24;
-const SIZE = 12;
-const LETTER = 6.6;
-const SWATCH = 20; // room of the colour before the number of a cluster
-
-/** A row of the table, and its parts. */
-interface Row {
-  element: HTMLTableRowElement;
-  swatch: HTMLElement;
-  name: HTMLElement;
-  number: Text;
-  cells: HTMLElement[]; // one for each column but the first
-  members: HTMLElement;
+/** What is written of a cluster: that of its branch, or its own members. */
+export interface Row {
+  cluster: Cluster;
+  size: number;
+  colour: string;
+  members: string;
+  forms: string;
+  joins: string;
+  support: string;
+  separation: string;
+  look: string;
+  verdict: string;
 }
 
-export class ClusterTable {
-  readonly element: HTMLElement;
-  private readonly columns: Column[]; // but that of the members
-  private readonly summary: HTMLElement;
-  private readonly body: HTMLTableSectionElement;
-  private readonly rows: Row[] = [];
-  private readonly more: HTMLElement;
-  private readonly detail: HTMLElement;
-
-  constructor(
-    private readonly model: Model,
-    private readonly zoom: ((cluster: Cluster) => void) | null,
-    private readonly say: (text: string) => void,
-    private readonly ink: () => Ink,
-  ) {
-    this.summary = h("p", { class: "summary" });
-    this.body = h("tbody");
-    this.more = h("p", { class: "hint" });
-    this.detail = h("div", { class: "detail" });
-    this.columns = [...lifeColumns(model), ...sureColumns(model)];
-    const heads = this.columns.map(({ head, about = "" }) => h("th", { scope: "col", title: about }, head));
-    const table = h(
-      "table",
-      { "aria-label": "Clusters at this cutoff" },
-      h("thead", {}, h("tr", {}, ...heads, h("th", { scope: "col" }, "Members"))),
-      this.body,
-    );
-    this.element = h("div", { class: "clusters" }, this.summary, this.detail, h("div", { class: "scroller", tabindex: 0, "aria-label": "Table of clusters" }, table, this.more));
-    this.update("cut");
-  }
-
-  update(change: string): void {
-    if (change === "frame") return;
-    if (change !== "hover") {
-      this.summary.textContent = facts(this.model);
-      this.fill();
-      this.describe();
-    }
-    this.mark();
-  }
-
-  /** Draw as many rows as there is room for. */
-  draw(p: Painter, width: number, height: number): void {
-    const { clusters } = this.model.cut;
-    const ink = this.ink();
-    const lines = broken(facts(this.model), width / LETTER);
-    lines.forEach((line, k) => p.text(line, 0, 16 + 18 * k, { fill: ink.text, size: SIZE }));
-    const top = 18 * lines.length + 30;
-    const ends = this.columns.map((_, k) => this.columns.slice(0, k + 1).reduce((sum, { width: own }) => sum + own, 0));
-    const placed = this.columns.map((column, k) => ({ ...column, x: column.align === "left" ? 0 : at(ends, k) }));
-    const membersX = at(ends, ends.length - 1) + GAP;
-    for (const { x, align, head } of placed) p.text(head, x, top, { fill: ink.muted, size: SIZE, align, bold: true });
-    p.text("Members", membersX, top, { fill: ink.muted, size: SIZE, bold: true });
-    const room = Math.max(0, Math.floor((height - top - 8) / ROW));
-    const count = clusters.length > room ? room - 1 : clusters.length;
-    const letters = Math.max(0, (width - membersX) / LETTER);
-    clusters.slice(0, Math.max(0, count)).forEach((cluster, label) => {
-      const y = top + ROW * (label + 1);
-      p.rect(0, y - 11, 13, 13, this.model.colour(cluster.family));
-      for (const { x, align, text } of placed) {
-        p.text(text(cluster), Math.max(x, SWATCH), y, { fill: ink.text, size: SIZE, align });
-      }
-      p.text(this.members(cluster, letters), membersX, y, { fill: ink.text, size: SIZE });
-    });
-    const more = clusters.length - count;
-    if (more > 0) p.text(`… and ${more} more`, 0, top + ROW * (count + 1), { fill: ink.muted, size: SIZE });
-  }
-
-  private fill(): void {
-    const { clusters } = this.model.cut;
-    const count = Math.min(clusters.length, MOST_ROWS);
-    while (this.rows.length < count) this.rows.push(this.newRow(this.rows.length));
-    clusters.slice(0, count).forEach((cluster, label) => this.fillRow(at(this.rows, label), cluster));
-    while (this.body.childElementCount > count) this.body.lastElementChild?.remove();
-    this.body.append(...this.rows.slice(this.body.childElementCount, count).map(({ element }) => element));
-    this.more.hidden = clusters.length <= MOST_ROWS;
-    this.more.textContent = `… and ${clusters.length - MOST_ROWS} more, all of them in the CSV.`;
-  }
-
-  private newRow(label: number): Row {
-    const swatch = h("span", { class: "swatch" });
-    const number = new Text();
-    const name = h("button", { type: "button", class: "name" }, swatch, number);
-    const cells = this.columns.slice(1).map(() => h("td"));
-    const members = h("td", { class: "members" });
-    const row = h("tr", {}, h("td", {}, name), ...cells, members);
-    const shown = (): number => this.model.cut.clusters[label]?.lowest ?? -1;
-    row.addEventListener("pointerenter", () => this.model.hover(shown()));
-    row.addEventListener("pointerleave", () => this.model.hover(-1));
-    row.addEventListener("click", () => this.model.select(shown()));
-    return { element: row, swatch, name, number, cells, members };
-  }
-
-  private fillRow({ swatch, name, number: shown, cells, members }: Row, cluster: Cluster): void {
-    this.paint(swatch, cluster);
-    const judged = this.model.sure.of(cluster);
-    name.setAttribute("aria-label", clusterName(cluster) + (judged?.trusted ? ", trusted" : ""));
-    this.columns.forEach(({ text, interval }, k) => {
-      const cell = cells[k - 1];
-      if (!cell) shown.data = text(cluster);
-      else {
-        const bounds = interval?.(cluster);
-        cell.replaceChildren(text(cluster), ...(bounds ? [" ", h("small", { title: "9 times of 10" }, intervalText(bounds))] : []));
-      }
-    });
-    members.textContent = this.members(cluster, LETTERS);
-  }
-
-  /** Give a swatch the colour of a cluster, and the look of how sure it is. */
-  private paint(swatch: HTMLElement, cluster: Cluster): void {
-    swatch.style.setProperty("--colour", this.model.colour(cluster.family));
-    swatch.dataset.look = this.model.sure.lookOf(cluster);
-  }
-
-  private members(cluster: Cluster, letters: number): string {
-    return runsText(this.model, this.model.hierarchy.members(cluster), letters);
-  }
-
-  private mark(): void {
-    const { model } = this;
-    const lit = model.highlight && model.highlight.cutoff === model.cut.cutoff ? model.highlight.run.start : -1;
-    const { selected } = model;
-    this.rows.forEach(({ element, name }, label) => {
-      element.classList.toggle("lit", model.cut.clusters[label]?.start === lit);
-      element.classList.toggle("selected", label === selected);
-      name.setAttribute("aria-pressed", String(label === selected));
-    });
-  }
-
-  /** The selected cluster: name, size, residues, life; zoom to it, copy it. */
-  private describe(): void {
-    const { model } = this;
-    const label = model.selected;
-    const cluster = model.cut.clusters[label];
-    this.detail.hidden = !cluster;
-    if (!cluster) return;
-    const { scene } = model;
-    const copy = h("button", {
-      type: "button",
-      class: "copy",
-      title: "Copy it as a selection for PyMOL",
-      click: () => void this.copy(pymolSelection(model, cluster)),
-    }, "Copy PyMOL selection");
-    const buttons = h("div", { class: "buttons" }, copy);
-    const { zoom } = this;
-    if (zoom) buttons.prepend(h("button", { type: "button", class: "zoom", title: "Zoom to it (z)", click: () => zoom(cluster) }, "Zoom"));
-    buttons.append(h("button", { type: "button", "aria-label": "Deselect", title: "Deselect (Esc)", click: () => model.select(-1) }, "✕"));
-    const swatch = h("span", { class: "swatch" });
-    this.paint(swatch, cluster);
-    this.detail.replaceChildren(
-      h("div", { class: "title" }, swatch, h("strong", {}, clusterName(cluster)), buttons),
-      h("p", {}, `${cluster.size} ${plural(scene.shownName, cluster.size)}; ${life(cluster, scene)}.`),
-      ...this.sureness(cluster),
-      h("p", { class: "members" }, this.members(cluster, MOST_LETTERS)),
-    );
-  }
-
-  /** How sure a cluster is: in a sentence, and in numbers. */
-  private sureness(cluster: Cluster): HTMLElement[] {
-    const { scene, sure } = this.model;
-    const { confidence } = scene;
-    if (!tells(confidence)) return [];
-    const judged = sure.of(cluster);
-    if (!judged) return [h("p", { class: "sure" }, `Clusters of fewer than ${confidence.least} are not judged.`)];
-    const verdict = judged.look === "plain" ? "" : judged.trusted ? "Trusted. " : "Not trusted. ";
-    const numbers = sureColumns(this.model).map(({ head, about = "", text }) => h("span", { title: about }, `${head} ${text(cluster)}`));
-    const { birth, death, formed, joined } = judged;
-    if (formed) numbers.push(h("span", {}, `complete at ${withUnit(birth, scene)} (${intervalText(formed)})`));
-    if (joined && death !== null) numbers.push(h("span", {}, `joins at ${withUnit(death, scene)} (${intervalText(joined)})`));
-    if (formed || joined) numbers.push(h("span", {}, "9 times of 10"));
-    const listed = numbers.flatMap((part, k) => (k ? [" · ", part] : [part]));
-    return [h("p", { class: "sure" }, h("strong", {}, verdict), `${judged.words}. `, h("span", { class: "numbers" }, ...listed))];
-  }
-
-  private async copy(text: string): Promise<void> {
-    const copied = (await written(text)) || this.copiedByHand(text);
-    this.say(copied ? "PyMOL selection copied" : "This browser does not let the page copy");
-  }
-
-  /** The older way: a page from a file may not use the clipboard directly. */
-  private copiedByHand(text: string): boolean {
-    const field = h("textarea", { "aria-hidden": "true", class: "offscreen" });
-    field.value = text;
-    this.element.append(field);
-    field.select();
-    const done = document.execCommand("copy");
-    field.remove();
-    return done;
-  }
-}
-
-/** What there is to tell of any cluster. */
-function lifeColumns({ scene, sure }: Model): Column[] {
-  const unit = scene.quantity.unit ? ` (${scene.quantity.unit})` : "";
-  // Bounds are those of a cluster that is complete, and of no part of it.
-  const known = (cluster: Cluster, cutoff: "birth" | "death", bounds: "formed" | "joined"): Interval | null => {
-    const judged = sure.of(cluster);
-    return judged?.[cutoff] === cluster[bounds] ? judged[bounds] : null;
-  };
-  return [
-    { width: 60, align: "left", head: "Cluster", text: ({ rank }) => String(rank + 1) },
-    { width: 35, align: "right", head: "Size", text: ({ size }) => String(size) },
-    { width: 95, align: "right", head: `Forms${unit}`, text: born, interval: (cluster) => known(cluster, "birth", "formed") },
-    { width: 95, align: "right", head: `Joins${unit}`, text: dies, interval: (cluster) => known(cluster, "death", "joined") },
-  ];
-}
-
-/** And of how sure it is, where that can be told; cells are those of clusters.csv. */
-function sureColumns({ scene, sure }: Model): Column[] {
-  const { confidence } = scene;
-  if (!tells(confidence)) return [];
-  const known: Record<string, [head: string, about: string]> = {
-    support: ["Support", "support: overlap with resampled clusters"],
-    separation: ["Q", "separation Q: motion against the rest, over that inside"],
-    excess: ["X", "excess X: motion against the rest, over what jitter explains"],
-  };
-  return confidence.columns.flatMap((name, place) => {
-    const [head, about] = known[name] ?? [];
-    const text = (cluster: Cluster): string => sure.of(cluster)?.cells[place] || "–";
-    return head && about ? [{ width: head === "Q" || head === "X" ? 45 : 65, align: "right" as const, head, about, text }] : [];
+/** One row for each cluster at the cutoff, largest first. */
+export function clusterRows(state: State, colouring: Colouring): Row[] {
+  const { hierarchy, cut, names, chains } = state;
+  return cut.clusters.map((cluster) => {
+    const branch = state.branchOf(cluster, cut.cutoff);
+    return {
+      cluster,
+      size: cluster.stop - cluster.start,
+      colour: colouring.ofFamily(cluster.family),
+      members: ranges(hierarchy.members(cluster), names, chains),
+      forms: number(cluster.formed),
+      joins: number(cluster.joined),
+      support: branch?.support ?? "",
+      separation: branch?.separation ?? "",
+      look: branch?.look ?? "plain",
+      verdict: branch?.verdict ?? "",
+    };
   });
 }
 
-function born({ formed }: Cluster): string {
-  return formed === -Infinity ? "–" : number(formed);
-}
-
-function dies({ joined }: Cluster): string {
-  return joined === Infinity ? "–" : number(joined);
-}
-
-/** Words in lines of at most so many letters. */
-function broken(text: string, letters: number): string[] {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const line = `${lines.at(-1)} ${word}`.trim();
-    if (line.length > letters && lines.at(-1)) lines.push(word);
-    else lines[lines.length - 1] = line;
+/** A cluster as a selection of PyMOL: residues by chain and number, else atoms by their number. */
+export function pymolSelection({ scene, hierarchy }: State, cluster: Cluster): string {
+  const sites = wholes(scene.shown.sites);
+  const [chains, icodes, residues] = [words(scene.sites.chains), words(scene.sites.icodes), wholes(scene.sites.resids)];
+  const members = Array.from(hierarchy.members(cluster), (object) => ({ object, site: at(sites, object) }));
+  if (words(scene.sites.resnames).every((name) => name === "")) return `id ${members.map(({ site }) => site + 1).join("+")}`;
+  const escaped = (value: number): string => (value < 0 ? `\\${value}` : String(value)); // PyMOL takes -5 for a range
+  // A range of PyMOL takes in residues with insertion codes: only neighbours without any are joined.
+  const follows = (k: number): boolean => {
+    const [before, here] = [at(members, k - 1), at(members, k)];
+    const plain = !icodes[before.site] && !icodes[here.site] && chains[before.site] === chains[here.site];
+    return plain && here.object === before.object + 1 && residues[here.site] === at(residues, before.site) + 1;
+  };
+  const listed = new Map<string, string[]>();
+  for (const { start, stop } of runs(members.length, follows)) {
+    const [first, last] = [at(members, start).site, at(members, stop - 1).site];
+    const from = `${escaped(at(residues, first))}${icodes[first] ?? ""}`;
+    const chain = at(chains, first);
+    listed.set(chain, [...(listed.get(chain) ?? []), first === last ? from : `${from}-${escaped(at(residues, last))}`]);
   }
-  return lines;
+  const quoted = (chain: string): string => (/^[A-Za-z0-9]+$/.test(chain) ? chain : `"${chain.replace(/["\\]/g, "")}"`);
+  return Array.from(listed, ([chain, parts]) => {
+    const resi = `resi ${parts.join("+")}`;
+    return chain ? `(chain ${quoted(chain)} and ${resi})` : resi;
+  }).join(" or ");
 }
 
-async function written(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
+const heads = (cutoff: string): [string, string][] => [
+  ["Cluster", ""],
+  ["Size", ""],
+  [`Forms at ${cutoff}`, "Smallest cutoff at which the cluster is complete."],
+  [`Joins at ${cutoff}`, "Cutoff at which it becomes part of a larger cluster."],
+  ["Support", "How well this cluster is recovered in resampled data."],
+  ["Separation", "Median σ to the sibling ÷ median σ inside."],
+];
+
+export class ClusterTable {
+  readonly element: HTMLElement;
+  private readonly summary = h("p", { class: "summary", "aria-live": "polite" });
+  private readonly body = h("tbody");
+  private readonly more = h("p", { class: "hint" });
+  private readonly detail = h("div", { class: "detail" });
+  private rows: Row[] = [];
+  private pending = 0;
+
+  constructor(
+    private readonly state: State,
+    private readonly colouring: Colouring,
+    private readonly zoom: (shown: Iterable<number>) => void,
+  ) {
+    const { shown, quantity } = state.scene;
+    const all = [...heads(quantity.cutoff), [shown.word[0]!.toUpperCase() + shown.word.slice(1), ""] as [string, string]];
+    const head = h("tr", {}, ...all.map(([name, title]) => h("th", { scope: "col", title: title || null }, name)));
+    const scroller = h("div", { class: "scroller", tabindex: 0 }, h("table", {}, h("thead", {}, head), this.body));
+    this.element = h("div", { class: "clusters" }, this.summary, scroller, this.more, this.detail);
+    this.refresh();
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.pending);
+  }
+
+  update(change: Change): void {
+    if (change === "hover" || change === "select") return this.mark();
+    if (change !== "cutoff" && change !== "colour") return;
+    cancelAnimationFrame(this.pending); // of the steps of a drag only the last is written
+    this.pending = requestAnimationFrame(() => this.refresh());
+  }
+
+  private refresh(): void {
+    const { state } = this;
+    const { cut, scene } = state;
+    this.rows = clusterRows(state, this.colouring);
+    const { word, minSize } = scene.shown;
+    const small = cut.count - this.rows.length;
+    const sizes = `${count(this.rows.length, "clusters")} of ≥ ${minSize} ${word}`;
+    this.summary.textContent = `${cutoffText(cut.cutoff, scene)}: ${sizes}; ${small} smaller; the largest has ${cut.largest}.`;
+    this.body.replaceChildren(...this.rows.slice(0, MOST).map((row, k) => this.rowOf(row, k)));
+    const hidden = this.rows.length - MOST;
+    this.more.hidden = hidden <= 0;
+    this.more.textContent = hidden > 0 ? `${hidden} more clusters: save the table as CSV to see all.` : "";
+    this.mark();
+  }
+
+  private rowOf(row: Row, k: number): HTMLElement {
+    const { state } = this;
+    const name = h("button", { type: "button", class: "name" }, swatch(row.colour, row.look), String(k + 1));
+    const cells = [String(row.size), row.forms, row.joins, row.support, row.separation, shorten(row.members, 90)];
+    return h(
+      "tr",
+      {
+        title: row.verdict || null,
+        click: () => state.select(state.selected === k ? -1 : row.cluster.lowest),
+        pointerenter: () => state.hover(row.cluster),
+        pointerleave: () => state.hover(null),
+      },
+      h("th", { scope: "row" }, name),
+      ...cells.map((cell) => h("td", {}, cell)),
+    );
+  }
+
+  private mark(): void {
+    const { state, rows } = this;
+    Array.from(this.body.children).forEach((element, k) => {
+      const run = rows[k]?.cluster;
+      element.classList.toggle("selected", k === state.selected);
+      element.classList.toggle("lit", run !== undefined && run.start === state.hovered?.start && run.stop === state.hovered.stop);
+    });
+    this.describe(rows[state.selected]);
+  }
+
+  /** The selected cluster in whole: all members, and ways to use it elsewhere. */
+  private describe(row: Row | undefined): void {
+    this.detail.hidden = !row;
+    if (!row) return;
+    const { state } = this;
+    const { quantity } = state.scene;
+    const selection = pymolSelection(state, row.cluster);
+    const copy = (button: HTMLButtonElement): void => {
+      void navigator.clipboard.writeText(selection).then(() => (button.textContent = "Copied"));
+    };
+    const button: HTMLButtonElement = h("button", { type: "button", title: selection, click: () => copy(button) }, "Copy for PyMOL");
+    const look = h("button", { type: "button", click: () => this.zoom(state.hierarchy.members(row.cluster)) }, "Zoom");
+    const life = `Together from ${withUnit(row.cluster.formed, quantity)} to ${withUnit(row.cluster.joined, quantity)}.`;
+    this.detail.replaceChildren(
+      h("p", {}, swatch(row.colour, row.look), h("strong", {}, ` Cluster ${state.selected + 1}, ${count(row.size, state.scene.shown.word)} `), look, button),
+      h("p", {}, row.members),
+      h("p", {}, row.verdict ? `${row.verdict} ${life}` : life),
+    );
   }
 }

@@ -1,277 +1,216 @@
-// The dilution plot: which objects are together at every cutoff, with the line one can drag.
+// The dilution plot: a strip of the colours of the structure above stripes of clusters at every cutoff.
 
 import { at, type Run, runs } from "./arrays";
-import { type Along, along, type Box, chainRuns, cutoffAxisY, type Ink, placesAxis } from "./axes";
-import { h, type SharpCanvas, sharpCanvas } from "./dom";
+import { Chart, type Spec } from "./chart";
+import { type Colouring, readableOn } from "./colours";
+import { h, swatch } from "./dom";
 import type { Cluster } from "./hierarchy";
-import type { Model } from "./model";
-import { CanvasPainter, type Painter } from "./painter";
-import type { Confidence } from "./scene";
-import { stripesImage, veiled, vectorStripes } from "./stripes";
-import { tells } from "./sure";
-import { cutoffText, facts, number, scaledLength } from "./text";
+import { wholes } from "./scene";
+import type { Change, State } from "./state";
+import { imageOf, stripes } from "./stripes";
+import { s } from "./svg";
+import { cutoffText, number } from "./text";
 
 const CLICK = 4; // pixels a pointer may move between down and up
-const LATER = 300; // milliseconds after which what may be needed is painted
-const KEPT = 2; // images of stripes: of the range worth drawing, and of all
-const LEGEND = 20; // room of the legend below the axis
-const SAMPLE = "#555555"; // colour of what stands for any cluster in it
-const LETTER = 5.8; // about the width of one of its letters
-
-type Range = [number, number];
+const STRIP = 16; // height of the strip
+const ROOM = 38; // for the strip and names of chains
+const LOOKS: Record<string, string> = {
+  solid: "well supported",
+  hatched: "tentative",
+  faded: "not reproducible",
+};
 
 export class Dilution {
   readonly element: HTMLElement;
-  private readonly base: SharpCanvas;
-  private readonly marks: SharpCanvas;
+  readonly chart: Chart;
+  private readonly order: Int32Array; // shown object at each place
+  private readonly place: Int32Array; // place of each shown object
+  private readonly chainRuns: Run[];
+  private readonly strip = s("g", { class: "strip" });
+  private readonly marks = s("g");
   private readonly handle: HTMLElement;
-  private readonly told: Confidence | null; // how sure clusters are, where anything can be told
-  private shown: Along;
-  private range: Range;
-  private readonly images = new Map<string, HTMLCanvasElement>(); // by what they show, the newest last
-  private soon = 0;
+  private range: [number, number];
+  private dragged: { x: number; y: number; moved: boolean } | null = null;
 
   constructor(
-    private readonly model: Model,
-    private readonly ink: () => Ink,
+    private readonly state: State,
+    private readonly colouring: Colouring,
   ) {
-    const { confidence } = model.scene;
-    this.told = tells(confidence) ? confidence : null;
-    this.shown = along(model);
+    const { shown } = state.scene;
+    this.order = wholes(shown.order);
+    this.place = new Int32Array(this.order.length);
+    this.order.forEach((object, place) => (this.place[object] = place));
+    const chain = (place: number): string => at(state.chains, at(this.order, place));
+    this.chainRuns = Array.from(runs(this.order.length, (place) => chain(place) === chain(place - 1)));
     this.range = this.usefulRange();
-    this.element = h("div", { class: "plot dilution" });
-    this.base = sharpCanvas(this.element, "", (context, width, height) => {
-      this.draw(new CanvasPainter(context), width, height, false);
-      this.prepare(width, height);
+    this.handle = h("div", {
+      class: "handle",
+      role: "slider",
+      tabindex: 0,
+      "aria-orientation": "vertical",
+      "aria-label": `Cutoff ${state.scene.quantity.cutoff}`,
     });
-    const marks = sharpCanvas(this.element, "", (context, width, height) => {
-      this.drawMarks(new CanvasPainter(context), width, height);
-      this.placeHandle(width, height);
-    });
-    marks.canvas.setAttribute("aria-hidden", "true");
-    marks.canvas.removeAttribute("role");
-    this.marks = marks;
-    this.handle = h(
-      "div",
-      { class: "handle", role: "slider", tabindex: 0, "aria-orientation": "vertical", "aria-label": "Cutoff" },
-      h("span", { "aria-hidden": "true" }),
-    );
-    this.element.append(this.handle);
+    this.chart = new Chart(this.spec(), ROOM);
+    this.chart.overlay.append(this.strip, this.marks);
+    this.chart.onDraw = () => this.paint();
+    this.chart.element.append(this.handle);
+    this.element = h("div", { class: "dilution" }, this.chart.element, this.legend());
     this.listen();
-    this.describe();
-  }
-
-  update(change: string): void {
-    if (change === "look") this.shown = along(this.model);
-    const range = this.usefulRange();
-    const moved = range[0] !== this.range[0] || range[1] !== this.range[1];
-    this.range = range;
-    if (change === "look" || change === "theme" || moved) this.base.redraw();
-    this.marks.redraw();
-    if (change === "cut" || change === "look") this.describe();
   }
 
   dispose(): void {
-    window.clearTimeout(this.soon);
+    this.chart.dispose();
   }
 
-  /** Draw everything; stripes as vectors where that is possible. */
-  draw(p: Painter, width: number, height: number, marked = true): void {
-    const { model, shown, range } = this;
-    const ink = this.ink();
-    const box = this.box(width, height);
-    p.rect(box.x, box.y, box.width, box.height, ink.paper);
-    p.clipped(box.x, box.y, box.width, box.height, () => {
-      if (p.vector && vectorStripes(p, model, shown, range, box, ink.paper)) return;
-      p.image(this.stripes(box, range, p.ratio), box.x, box.y, box.width, box.height);
-    });
-    p.frame(box.x, box.y, box.width, box.height, ink.line);
-    cutoffAxisY(p, ink, model.scene, box, range);
-    placesAxis(p, ink, shown, box);
-    if (this.told) legend(p, ink, this.told, width, height);
-    if (marked) this.drawMarks(p, width, height);
-  }
-
-  // ---- geometry ---------------------------------------------------------------------------------
-
-  private box(width: number, height: number): Box {
-    const right = scaledLength(this.model.scene) ? 62 : 26;
-    const top = chainRuns(this.shown).length ? 18 : 8;
-    const below = this.told ? 42 + LEGEND : 42;
-    return { x: 62, y: top, width: Math.max(10, width - 62 - right), height: Math.max(10, height - top - below) };
-  }
-
-  /** The range worth drawing, or all of it once the cutoff is beyond. */
-  private usefulRange(): Range {
-    const [low, high] = this.model.scene.limits;
-    const { cutoff } = this.model.cut;
-    return cutoff >= low && cutoff <= high ? [low, high] : this.wholeRange();
-  }
-
-  /** The same for all cutoffs at which something is new, so that it is painted once. */
-  private wholeRange(): Range {
-    const { hierarchy, scene, cut, below } = this.model;
-    const { levels } = hierarchy;
-    const low = Math.min(scene.limits[0], levels.length ? below : Infinity, cut.cutoff);
-    const high = Math.max(scene.limits[1], levels.at(-1) ?? -Infinity, cut.cutoff);
-    return [low, high + 0.03 * (high - low)];
-  }
-
-  /** The image of stripes; those of the screen are kept. */
-  private stripes(box: Box, range: Range, ratio = this.ratio): HTMLCanvasElement {
-    const { model } = this;
-    const size = [Math.round(box.width * ratio), Math.round(box.height * ratio)] as const;
-    if (ratio !== this.ratio) return stripesImage(model, this.shown, range, ...size, ratio);
-    const key = [...size, ...range, model.minSize, model.palette, model.axis, model.trustedOnly].join();
-    const image = this.images.get(key) ?? stripesImage(model, this.shown, range, ...size, ratio);
-    this.images.delete(key);
-    this.images.set(key, image);
-    for (const old of [...this.images.keys()].slice(0, -KEPT)) this.images.delete(old);
-    return image;
-  }
-
-  private get ratio(): number {
-    return window.devicePixelRatio || 1;
-  }
-
-  /** Paint the other range once there is time, so that no step of the cutoff waits for it. */
-  private prepare(width: number, height: number): void {
-    window.clearTimeout(this.soon);
-    this.soon = window.setTimeout(() => {
-      const [inner, whole] = [this.model.scene.limits, this.wholeRange()];
-      const other = this.range[0] === inner[0] && this.range[1] === inner[1] ? whole : inner;
-      this.stripes(this.box(width, height), other);
-      this.stripes(this.box(width, height), this.range);
-    }, LATER);
-  }
-
-  private y(cutoff: number, box: Box): number {
-    const [low, high] = this.range;
-    const part = (cutoff - low) / (high - low);
-    return box.y + box.height * (1 - Math.min(1, Math.max(0, part)));
-  }
-
-  private under(event: PointerEvent): { shown: number; cutoff: number; inside: boolean } {
-    const bounds = this.element.getBoundingClientRect();
-    const box = this.box(bounds.width, bounds.height);
-    const x = (event.clientX - bounds.left - box.x) / box.width;
-    const y = (event.clientY - bounds.top - box.y) / box.height;
-    const [low, high] = this.range;
-    const place = Math.floor(x * this.shown.order.length);
-    const inside = x >= 0 && x < 1 && y >= 0 && y <= 1;
-    const cutoff = high - Math.min(1, Math.max(0, y)) * (high - low);
-    return { shown: inside ? at(this.shown.order, place) : -1, cutoff, inside };
-  }
-
-  // ---- marks ------------------------------------------------------------------------------------
-
-  private drawMarks(p: Painter, width: number, height: number): void {
-    const { model } = this;
-    const ink = this.ink();
-    const box = this.box(width, height);
-    const selected = model.cut.clusters[model.selected];
-    if (selected) this.outline(p, selected, box, ink, 2.5);
-    if (model.highlight) this.outline(p, model.hierarchy.cluster(model.highlight.run), box, ink, 1.5);
-    const y = this.y(model.cut.cutoff, box);
-    p.line([box.x, y, box.x + box.width, y], ink.halo, 4);
-    p.line([box.x, y, box.x + box.width, y], ink.mark, 1.5, [6, 3]);
-  }
-
-  /** Outline a cluster from its formation to its joining, wherever its members lie. */
-  private outline(p: Painter, cluster: Cluster, box: Box, ink: Ink, width: number): void {
-    const top = this.y(cluster.joined, box);
-    const bottom = this.y(cluster.formed, box);
-    const x = (place: number): number => box.x + (box.width * place) / this.shown.order.length;
-    for (const { start, stop } of this.placeRuns(cluster)) {
-      const corners = [x(start), top, x(stop), top, x(stop), bottom, x(start), bottom, x(start), top];
-      p.line(corners, ink.halo, width + 2);
-      p.line(corners, ink.mark, width);
+  update(change: Change): void {
+    const range = this.usefulRange();
+    if (range[1] !== this.range[1] || range[0] !== this.range[0]) {
+      this.range = range;
+      this.chart.update(this.spec());
     }
+    if (change === "colour") this.paint();
+    if (change === "cutoff" && this.state.colouring === "clusters") this.drawStrip();
+    if (change !== "frame") this.drawMarks();
   }
 
-  private placeRuns(run: Run): Run[] {
-    const places = this.model.hierarchy.members(run).map((object) => at(this.shown.place, object)).sort();
-    const follows = (k: number): boolean => at(places, k) === at(places, k - 1) + 1;
-    return Array.from(runs(places.length, follows), ({ start, stop }) => {
-      const first = at(places, start);
-      return { start: first, stop: first + stop - start };
+  private usefulRange(): [number, number] {
+    const { scene, cutoff, hierarchy } = this.state;
+    const [low, high] = scene.limits;
+    if (cutoff >= low && cutoff <= high) return [low, high];
+    const last = hierarchy.levels.at(-1) ?? high;
+    return [Math.min(low, cutoff, hierarchy.levels.length ? this.state.below : low), 1.03 * Math.max(high, cutoff, last)];
+  }
+
+  private spec(): Spec {
+    const { scene } = this.state;
+    const { quantity, length, shown } = scene;
+    const size = this.order.length;
+    const numbers = wholes(shown.numbers);
+    const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((step) => size / step <= 12) ?? Math.ceil(size / 10);
+    const ticks = Array.from(this.order, (_, place) => place)
+      .filter((place) => at(numbers, place) % every === 0)
+      .map((place) => ({ value: place + 0.5, text: String(numbers[place]) }));
+    const unit = quantity.unit ? ` (${quantity.unit})` : "";
+    const right = length && {
+      label: `${quantity.cutoff} / ${length.name}`,
+      range: [this.range[0] / length.value, this.range[1] / length.value] as [number, number],
+    };
+    return {
+      name: `Dilution plot: clusters of ${size} ${shown.word} at cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${unit}`,
+      x: { label: shown.label, range: [0, size], ticks },
+      y: { label: `Cutoff ${quantity.cutoff}${unit}`, range: this.range },
+      ...(right ? { right } : {}),
+      lines: [],
+    };
+  }
+
+  /** Paint stripes at the resolution of the screen, then everything above them. */
+  private paint(): void {
+    const { box, svg } = this.chart;
+    const grain = window.devicePixelRatio || 1;
+    const size = [Math.round(box.width * grain), Math.round(box.height * grain)] as const;
+    const pixels = stripes(this.state, this.colouring, this.order, this.range, size, grain);
+    const frame = { ...box, href: imageOf(pixels, ...size), preserveAspectRatio: "none", class: "stripes" };
+    svg.querySelector(".stripes")?.remove();
+    svg.querySelector(".paper")?.after(s("image", frame));
+    this.drawStrip();
+    this.drawMarks();
+  }
+
+  private drawStrip(): void {
+    const { box, toX } = this.chart;
+    const { letters } = this.state.scene.shown;
+    const top = box.y - STRIP - 4;
+    const colours = Array.from(this.order, (object) => this.colouring.ofShown(object));
+    const parts: SVGElement[] = [];
+    for (const { start, stop } of runs(colours.length, (place) => colours[place] === colours[place - 1])) {
+      parts.push(s("rect", { x: toX(start), y: top, width: toX(stop) - toX(start), height: STRIP, fill: colours[start] }));
+    }
+    if (letters && box.width / colours.length > 9) {
+      colours.forEach((colour, place) => {
+        const middle = { x: toX(place + 0.5), y: top + 12, "text-anchor": "middle", fill: readableOn(colour), class: "letter" };
+        parts.push(s("text", middle, letters[place] ?? ""));
+      });
+    }
+    if (this.chainRuns.length > 1) {
+      for (const { start, stop } of this.chainRuns) {
+        const name = at(this.state.chains, at(this.order, start));
+        parts.push(s("text", { x: toX((start + stop) / 2), y: top - 5, "text-anchor": "middle" }, name));
+        if (start) parts.push(s("line", { class: "tick", x1: toX(start), x2: toX(start), y1: top - 4, y2: box.y + box.height }));
+      }
+    }
+    this.strip.replaceChildren(...parts);
+  }
+
+  private drawMarks(): void {
+    const { state, chart } = this;
+    const { box } = chart;
+    const y = Math.min(box.y + box.height, Math.max(box.y, chart.toY(state.cutoff)));
+    const selected = state.cut.clusters[state.selected];
+    const line = { x1: box.x, x2: box.x + box.width, y1: y, y2: y };
+    this.marks.replaceChildren(
+      ...(selected ? this.outline(selected, "outline selected") : []),
+      ...(state.hovered ? this.outline(state.hierarchy.cluster(state.hovered), "outline") : []),
+      s("line", { ...line, class: "halo" }),
+      s("line", { ...line, class: "cutoff" }),
+    );
+    this.handle.style.transform = `translate(${box.x + box.width - 14}px, ${y}px)`;
+    this.handle.setAttribute("aria-valuemin", "0");
+    this.handle.setAttribute("aria-valuemax", String(state.hierarchy.levels.length));
+    this.handle.setAttribute("aria-valuenow", String(state.hierarchy.level(state.cutoff)));
+    this.handle.setAttribute("aria-valuetext", `${cutoffText(state.cutoff, state.scene)}, ${state.cut.clusters.length} clusters`);
+  }
+
+  /** Outline a cluster from where it forms to where it joins, wherever its members lie. */
+  private outline(cluster: Cluster, look: string): SVGElement[] {
+    const { box, toX, toY } = this.chart;
+    const inside = (y: number): number => Math.min(box.y + box.height, Math.max(box.y, y));
+    const [top, bottom] = [inside(toY(Math.min(cluster.joined, this.range[1]))), inside(toY(Math.max(cluster.formed, this.range[0])))];
+    const places = this.state.hierarchy.members(cluster).map((object) => at(this.place, object)).sort();
+    return Array.from(runs(places.length, (k) => at(places, k) === at(places, k - 1) + 1)).flatMap(({ start, stop }) => {
+      const [left, right] = [toX(at(places, start)), toX(at(places, stop - 1) + 1)];
+      const frame = { x: left, y: top, width: right - left, height: Math.max(1, bottom - top) };
+      return [s("rect", { ...frame, class: `${look} under` }), s("rect", { ...frame, class: look })];
     });
   }
 
-  private placeHandle(width: number, height: number): void {
-    const box = this.box(width, height);
-    this.handle.style.transform = `translateY(${this.y(this.model.cut.cutoff, box)}px)`;
-    this.handle.style.left = `${box.x + box.width - 12}px`;
+  /** What solid, hatched, pale and empty stripes mean, where confidence is known. */
+  private legend(): HTMLElement {
+    const { state } = this;
+    if (!state.judged) return h("p", { class: "legend", hidden: true });
+    const entries = Object.entries(LOOKS).map(([look, meaning]) => h("span", {}, swatch("#555555", look), meaning));
+    const small = h("span", {}, swatch("#555555", "outline"), `too small to judge (< ${state.scene.shown.minSize})`);
+    return h("p", { class: "legend" }, ...entries, small);
   }
-
-  private describe(): void {
-    const { model } = this;
-    const { hierarchy, scene } = model;
-    this.handle.setAttribute("aria-valuemin", "0");
-    this.handle.setAttribute("aria-valuemax", String(hierarchy.levels.length));
-    this.handle.setAttribute("aria-valuenow", String(hierarchy.level(model.cut.cutoff)));
-    this.handle.setAttribute("aria-valuetext", cutoffText(model));
-    this.base.canvas.setAttribute(
-      "aria-label",
-      `Dilution plot of ${hierarchy.size} ${scene.shownName} over ${hierarchy.levels.length} levels, ` +
-        `cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${scene.quantity.unit ? ` ${scene.quantity.unit}` : ""}. ${facts(model)}`,
-    );
-  }
-
-  // ---- pointers ---------------------------------------------------------------------------------
 
   private listen(): void {
-    const { element, model } = this;
-    let from: { x: number; y: number; moved: boolean } | null = null;
-    element.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      const grip = event.target instanceof Node && this.handle.contains(event.target);
-      if (!grip && !this.under(event).inside) return;
-      from = { x: event.clientX, y: event.clientY, moved: false };
-      if (grip || event.pointerType === "mouse") element.setPointerCapture(event.pointerId);
+    const { state, chart } = this;
+    const host = chart.element;
+    const shownAt = (x: number): number => at(this.order, Math.min(this.order.length - 1, Math.floor(x)));
+    host.addEventListener("pointerdown", (event) => {
+      const grip = event.target === this.handle;
+      if (event.button !== 0 || (!grip && !chart.under(event).inside)) return;
+      this.dragged = { x: event.clientX, y: event.clientY, moved: false };
+      if (grip || event.pointerType === "mouse") host.setPointerCapture(event.pointerId);
       if (event.pointerType === "mouse") event.preventDefault();
       this.handle.focus({ preventScroll: true });
     });
-    element.addEventListener("pointermove", (event) => {
-      const here = this.under(event);
-      if (!from) {
-        model.hover(here.shown, here.cutoff);
-        return;
+    host.addEventListener("pointermove", (event) => {
+      const { x, y, inside } = chart.under(event);
+      const { dragged } = this;
+      if (!dragged) return state.hover(inside ? state.clusterOf(shownAt(x), y) : null);
+      dragged.moved ||= Math.hypot(event.clientX - dragged.x, event.clientY - dragged.y) > CLICK;
+      if (dragged.moved) state.setCutoff(y);
+    });
+    host.addEventListener("pointerup", (event) => {
+      const { x, y, inside } = chart.under(event);
+      if (this.dragged && !this.dragged.moved && inside) {
+        state.setCutoff(y);
+        state.select(shownAt(x));
       }
-      from.moved ||= Math.hypot(event.clientX - from.x, event.clientY - from.y) > CLICK;
-      if (from.moved) model.setCutoff(here.cutoff);
+      this.dragged = null;
     });
-    element.addEventListener("pointerup", (event) => {
-      const here = this.under(event);
-      if (from && !from.moved && here.inside) {
-        model.setCutoff(here.cutoff);
-        model.select(here.shown);
-      }
-      from = null;
-    });
-    element.addEventListener("pointercancel", () => {
-      from = null;
-    });
-    element.addEventListener("pointerleave", () => model.hover(-1));
+    host.addEventListener("pointercancel", () => (this.dragged = null));
+    host.addEventListener("pointerleave", () => state.hover(null));
   }
-}
-
-/** Say below the axis what solid, hatched and faded stripes are. */
-function legend(p: Painter, ink: Ink, { looks, least }: Confidence, width: number, height: number): void {
-  const y = height - 9;
-  const rest = `(fewer than ${least}, and the whole: not judged)`;
-  const entries = Object.entries(looks).map(([look, { words, veil }]) => ({ look, words, veil, wide: 24 + LETTER * words.length }));
-  const gap = 14;
-  const known = entries.reduce((sum, { wide }) => sum + wide + gap, -gap);
-  const roomy = known + gap + LETTER * rest.length < width;
-  const whole = roomy ? known + gap + LETTER * rest.length : known;
-  let x = Math.max(2, (width - whole) / 2);
-  for (const { look, words, veil, wide } of entries) {
-    p.rect(x, y - 6, 18, 12, veiled(SAMPLE, ink.paper, veil));
-    if (look === "hatched") p.hatch(x, y - 6, 18, 12, ink.paper);
-    p.frame(x, y - 6, 18, 12, ink.line);
-    p.text(words, x + 23, y, { fill: ink.muted, size: 11, baseline: "middle" });
-    x += wide + gap;
-  }
-  if (roomy) p.text(rest, x, y, { fill: ink.muted, size: 11, baseline: "middle" });
 }

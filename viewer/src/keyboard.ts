@@ -1,91 +1,55 @@
 // The page by keyboard.
 
+import { h } from "./dom";
+
 export interface Actions {
   step(levels: number): void;
-  ends(first: boolean): void;
-  frame(by: number): void;
   play(): void;
-  cluster(by: number): void;
-  zoom(): void;
-  reset(): void;
-  suggestion(): void;
   deselect(): void;
-  help(): void;
+  reset(): void;
 }
 
-export const KEYS: [string, string][] = [
-  ["↑ ↓", "next or previous level"],
+const KEYS: [string, string][] = [
+  ["↑ ↓", "next or previous level of σc"],
   ["Page ↑ ↓", "ten levels"],
-  ["Home, End", "below the first level, at the last"],
-  ["s", "next suggested cutoff"],
-  ["← →", "previous or next snapshot"],
-  ["space", "play the snapshots"],
-  ["[ ]", "previous or next cluster"],
-  ["z", "zoom to the selected cluster"],
+  ["space", "play or pause"],
+  ["Esc", "deselect"],
   ["r", "reset the view"],
-  ["Esc", "close the menu, or else deselect"],
   ["?", "this list"],
 ];
 
-/** Hear keys until a signal. */
-export function listen(where: HTMLElement | Document, actions: Actions, until: AbortSignal): void {
-  const hear = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey || taken(event)) return;
-    const action = actionFor(event.key, actions);
-    if (!action) return;
-    event.preventDefault();
-    action();
+/** The list of keys, as a dialog. */
+export function keyHelp(): HTMLDialogElement {
+  const rows = KEYS.flatMap(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)]);
+  return h("dialog", { "aria-label": "Keys" }, h("form", { method: "dialog" }, h("dl", { class: "facts" }, ...rows), h("button", {}, "Close")));
+}
+
+/** Act on keys until a signal. */
+export function listen(where: HTMLElement | Document, help: HTMLDialogElement, actions: Actions, signal: AbortSignal): void {
+  const acts: Record<string, () => void> = {
+    ArrowUp: () => actions.step(1),
+    ArrowDown: () => actions.step(-1),
+    PageUp: () => actions.step(10),
+    PageDown: () => actions.step(-10),
+    " ": () => actions.play(),
+    Escape: () => actions.deselect(),
+    r: () => actions.reset(),
+    "?": () => help.showModal(),
   };
-  (where as HTMLElement).addEventListener("keydown", hear, { signal: until });
+  const hear = (event: Event): void => {
+    const { key, ctrlKey, metaKey, altKey } = event as KeyboardEvent;
+    const act = acts[key];
+    if (!act || ctrlKey || metaKey || altKey || taken(event.target as HTMLElement, key)) return;
+    event.preventDefault();
+    act();
+  };
+  where.addEventListener("keydown", hear, { signal });
 }
 
-/** Fields, lists and buttons keep the keys that they need themselves. */
-function taken(event: KeyboardEvent): boolean {
-  const target = event.target as HTMLElement;
+/** Fields, buttons and lists keep the keys that they need. */
+function taken(target: HTMLElement, key: string): boolean {
   if (target.closest("dialog")) return true;
-  if (target instanceof HTMLInputElement) return !(target.type === "checkbox" && event.key !== " ");
-  if (target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement) return true;
-  if (target.getAttribute("role") === "tab") return event.key.startsWith("Arrow") || ["Home", "End", " "].includes(event.key);
-  if (target.closest("button, summary, [role=menu]")) return event.key === " ";
-  if (target.classList.contains("scroller")) return /^(Arrow|Page|Home|End)/.test(event.key);
-  return false;
-}
-
-function actionFor(key: string, actions: Actions): (() => void) | null {
-  switch (key) {
-    case "ArrowUp":
-      return () => actions.step(1);
-    case "ArrowDown":
-      return () => actions.step(-1);
-    case "PageUp":
-      return () => actions.step(10);
-    case "PageDown":
-      return () => actions.step(-10);
-    case "Home":
-      return () => actions.ends(true);
-    case "End":
-      return () => actions.ends(false);
-    case "ArrowRight":
-      return () => actions.frame(1);
-    case "ArrowLeft":
-      return () => actions.frame(-1);
-    case " ":
-      return () => actions.play();
-    case "]":
-      return () => actions.cluster(1);
-    case "[":
-      return () => actions.cluster(-1);
-    case "s":
-      return () => actions.suggestion();
-    case "z":
-      return () => actions.zoom();
-    case "r":
-      return () => actions.reset();
-    case "Escape":
-      return () => actions.deselect();
-    case "?":
-      return () => actions.help();
-    default:
-      return null;
-  }
+  if (target.closest("select, textarea, input:not([type=checkbox])")) return key !== "Escape";
+  if (target.closest("button, input, summary")) return key === " ";
+  return target.classList.contains("scroller") && /^(Arrow|Page)/.test(key);
 }

@@ -1,371 +1,173 @@
 // The page as a whole: mount(element, scene) builds it and returns what programs may ask of it.
 
-import { about } from "./about";
-import { at } from "./arrays";
-import { type Ink, inkOf } from "./axes";
-import { banner } from "./banner";
-import { ClusterTable } from "./clusters";
-import { CurvePlot } from "./curves";
+import { aboutPanel } from "./about";
+import { Chart } from "./chart";
+import { ClusterTable, clusterRows } from "./clusters";
+import { Colouring } from "./colours";
+import { mountComparison } from "./comparison";
+import { Controls } from "./controls";
+import { angleFigure, convergenceFigure, curveFigures, type Figure } from "./curves";
 import { Dilution } from "./dilution";
-import { h, labelled, options } from "./dom";
-import * as files from "./export";
-import { chosenFigures, exportMenu, figuresOf } from "./figures";
+import { factList, h } from "./dom";
 import { Film } from "./film";
-import type { Cluster } from "./hierarchy";
-import { KEYS, listen } from "./keyboard";
-import { joining, Matrix, measured } from "./matrix";
-import { Mobility } from "./mobility";
-import { type Change, type Colouring, Model, type Style } from "./model";
-import { Molecule } from "./molecule";
-import { MotionPanel } from "./motion";
-import { Panel } from "./panel";
-import { pymolSelection } from "./pymol";
-import type { Scene, Space } from "./scene";
-import { Sequence } from "./sequence";
-import { type Card, tabs } from "./tabs";
-import { facts, messageOf, withUnit } from "./text";
-import { WindowPanel } from "./windows";
-
-type Theme = "light" | "dark";
+import { factsCard, groupTable, heading } from "./finding";
+import { keyHelp, listen } from "./keyboard";
+import { MatrixPanel } from "./matrix";
+import { samplingPanel } from "./sampling";
+import { csvText, pngOf, saveMenu, svgText } from "./save";
+import { checkFormat, type Comparison, type Scene, wholes } from "./scene";
+import { State } from "./state";
+import { type Tab, tabs } from "./tabs";
+import { messageOf } from "./text";
+import { View } from "./view";
 
 /** What programs may ask of a page, and tell it. */
 export interface Page {
-  state(): {
-    cutoff: number;
-    level: number;
-    levels: number;
-    minSize: number;
-    trustedOnly: boolean;
-    palette: string;
-    style: string;
-    colouring: string;
-    frame: number;
-    turn: number | null;
-    window: number;
-    fixed: boolean;
-    selected: number;
-    highlighted: number[] | null;
-    clusters: { number: number; trusted: boolean; look: string; size: number; colour: string; formed: number; joined: number; members: number[] }[];
-  };
-  setCutoff(cutoff: number): void;
-  setMinSize(size: number): void;
-  setTrustedOnly(only: boolean): void;
-  setPalette(palette: "wide" | "safe"): void;
-  setStyle(style: Style): void;
-  setFrame(frame: number): void;
-  setColouring(colouring: Colouring): void;
-  setTurn(turn: number): void;
-  setWindow(window: number): void;
-  step(levels: number): void;
-  select(shown: number): void;
-  atomColours(): string[];
-  atomPosition(site: number): [number, number] | null;
-  atomSizes(): number[];
-  sticks(): [number, number][];
-  pymol(): string;
+  state: State;
+  view: View | null;
   csv(): string;
-  svg(figure?: string): string;
-  png(figure?: string): Promise<Blob>;
-  dispose(): void; // end it, and give back what the browser has few of
+  svg(figure: string): string;
+  dispose(): void;
 }
 
-const STYLES: Record<Style, string> = {
-  cartoon: "cartoon",
-  clusters: "thick clusters, thin rest",
-  sticks: "sticks",
-  spheres: "spheres",
-};
-
-/** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
-export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
-  if (scene.format !== 5) throw new Error(`a scene of format 5 is needed, got ${scene.format}: use the page of the same version`);
-  const model = new Model(scene);
+/** The element of a page within a host, with the colours of the reader's theme. */
+export function pageRoot(host: HTMLElement, signal: AbortSignal, changed: () => void): HTMLElement {
   const root = h("div", { class: "timme" });
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const follow = (): void => {
+    root.dataset.theme = dark.matches ? "dark" : "light";
+    changed();
+  };
   host.classList.add("timme-host");
   host.replaceChildren(root);
+  follow();
+  dark.addEventListener("change", follow, { signal });
+  return root;
+}
 
+/** Build the page within an element; keys are heard there, or in what is given. */
+export function mount(host: HTMLElement, scene: Scene | Comparison, keys: HTMLElement | Document = host): Page | { dispose(): void } {
+  checkFormat(scene);
+  return "pair" in scene ? mountComparison(host, scene) : mountScene(host, scene, keys);
+}
+
+function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Document): Page {
   const life = new AbortController();
-  const theme = themed(root, life.signal);
-  let known: Ink = inkOf(root);
-  const ink = (): Ink => known;
-  const live = h("p", { class: "live", "aria-live": "polite", role: "status" });
-  const say = announcer(live, life.signal);
+  const state = new State(scene);
+  const colouring = new Colouring(state);
+  const built: { view: View | null } = { view: null };
+  const root = pageRoot(host, life.signal, () => built.view?.update("theme"));
+  const paper = (): string => getComputedStyle(root).getPropertyValue("--paper").trim();
 
-  const [molecule, problem] = withoutFail(() => (scene.space ? new Molecule(model, scene.space, ink) : null));
-  const dilution = new Dilution(model, ink);
-  const panel = new Panel(model);
-  const film = molecule && scene.space ? new Film(model, scene.space, () => molecule.canKeep(), molecule.bodies) : null;
-  const zoom = molecule ? (cluster: Cluster): void => zoomTo(model, molecule, cluster) : null;
-  const table = new ClusterTable(model, zoom, say, ink);
-  const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")] as const;
-  const pairs = scene.matrix ?? scene.apart;
-  const matrices = [...(pairs ? [measured(model, pairs)] : []), joining(model)].map((heights) => new Matrix(model, heights, ink));
-  const mobility = new Mobility(model, ink);
-  const motion = scene.motion ? new MotionPanel(model, scene.motion, ink) : null;
-  const windows = scene.windows ? new WindowPanel(model, scene.windows, ink) : null;
-  const sequence = scene.axis?.letters ? new Sequence(model, scene.axis, scene.axis.letters, ink) : null;
-  const heading = h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model)));
-  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrices, mobility, motion, windows, sequence }, ink);
-
-  const help = helpDialog();
-  const menu = exportMenu(model, figures, root, say);
-  const header = h(
-    "header",
-    {},
-    heading,
-    h(
-      "div",
-      { class: "actions" },
-      menu,
-      h("button", { type: "button", class: "theme", "aria-label": "Light or dark", title: "Light or dark", click: () => theme.toggle() }, "◐"),
-      h("button", { type: "button", "aria-label": "Keys", title: "Keys (?)", click: () => help.showModal() }, "?"),
-    ),
-  );
-  if (scene.confidence) header.append(banner(scene.confidence));
-  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrices, mobility, motion, windows, sequence }), live, help);
-  root.classList.toggle("no-view", !scene.space);
-
-  const views = [molecule, dilution, table, ...curves, ...matrices, mobility, motion, windows, sequence];
-  const update = (change: Change | "theme"): void => {
-    for (const view of views) view?.update(change as Change);
-    panel.update();
-    film?.update();
-    if (change === "cut" || change === "look") say(facts(model), 400);
+  const [view, problem] = makeView(state, colouring, paper);
+  built.view = view;
+  const film = scene.space ? new Film(state, scene.space) : null;
+  const controls = new Controls(state);
+  const dilution = new Dilution(state, colouring);
+  const zoom = (shown: Iterable<number>): void => view?.lookAt(new Set(shown));
+  const clusters = new ClusterTable(state, colouring, zoom);
+  const matrix = scene.matrix ? new MatrixPanel(state, scene.matrix) : null;
+  const charts = new Map<string, { chart: Chart; figure: Figure }>();
+  const card = (figure: Figure): HTMLElement => {
+    const chart = new Chart({ ...figure.spec, ...(figure.marked ? { marker: state.cutoff } : {}) });
+    charts.set(figure.id, { chart, figure });
+    if (figure.marked) followClicks(chart, state);
+    return h("figure", {}, h("figcaption", {}, figure.title), chart.element);
   };
-  model.onChange(update);
-  theme.onChange(() => {
-    known = inkOf(root);
-    update("theme");
-  });
-  known = inkOf(root);
-  update("theme");
-  molecule?.reset();
+  const cards = (...figures: (Figure | null)[]): HTMLElement[] => figures.flatMap((figure) => (figure ? [card(figure)] : []));
 
-  listen(keys ?? root, {
-    step: (levels) => model.step(levels),
-    ends: (first) => model.setCutoff(first ? model.below : (model.hierarchy.levels.at(-1) ?? model.below)),
-    frame: (by) => film?.step(by),
-    play: () => film?.toggle(),
-    cluster: (by) => nextCluster(model, by),
-    zoom: () => {
-      const cluster = model.cut.clusters[Math.max(0, model.selected)];
-      if (cluster) zoom?.(cluster);
-    },
-    reset: () => molecule?.reset(),
-    suggestion: () => model.nextSuggestion(),
-    deselect: () => {
-      if (menu.open) menu.open = false;
-      else model.select(-1);
-    },
-    help: () => help.showModal(),
-  }, life.signal);
-  life.signal.addEventListener("abort", () => {
+  const entries: Tab[] = [
+    { id: "clusters", title: `Clusters at ${scene.quantity.cutoff}`, panel: clusters.element },
+    { id: "curves", title: "Curves", panel: h("div", { class: "panel" }, ...cards(...curveFigures(state))) },
+  ];
+  if (matrix) entries.push({ id: "matrix", title: "Matrix", panel: matrix.element });
+  if (scene.motion) {
+    const facts = h("div", { class: "words" }, factList(scene.motion.facts));
+    entries.push({ id: "motion", title: "Motion", panel: h("div", { class: "panel" }, facts, ...cards(angleFigure(state))) });
+  }
+  const figures = cards(convergenceFigure(state));
+  entries.push({ id: "sampling", title: "Sampling", panel: samplingPanel(scene, figures) });
+  entries.push({ id: "about", title: "About this result", panel: aboutPanel(scene) });
+
+  const drawn = (): Map<string, SVGSVGElement> =>
+    new Map([
+      ["dilution", dilution.chart.svg],
+      ...Array.from(charts, ([id, { chart }]): [string, SVGSVGElement] => [id, chart.svg]),
+      ...(matrix ? [["matrix", matrix.chart.svg] as const] : []),
+    ]);
+  const csv = (): string => csvText(clusterRows(state, colouring), state.cutoff, scene.quantity);
+  const save = saveMenu(() => files(scene.title, view, drawn(), csv));
+  const help = keyHelp();
+  const helpButton = h("button", { type: "button", title: "Keys (?)", "aria-label": "Keys", click: () => help.showModal() }, "?");
+  const buttons = h("span", { class: "buttons" }, save, helpButton);
+
+  const stage = view?.element ?? h("p", { class: "stage empty" }, problem);
+  const structure = h("section", { class: "card structure", "aria-label": "Structure" }, controls.colours, stage, ...(film ? [film.element] : []));
+  const plot = h("section", { class: "card", "aria-label": "Dilution plot" }, controls.cutoffs, dilution.element);
+  const labels = scene.groups && wholes(scene.groups.labels);
+  const show = (row: number): void => {
+    state.setColouring("groups");
+    zoom(Array.from(labels ?? [], (label, object) => (label === row ? object : -1)));
+  };
+  const table = scene.groups?.rows.length ? groupTable(scene.groups, show) : null;
+  const answer = h("div", { class: "answer" }, ...(table ? [table] : []), factsCard(scene.finding));
+  root.append(heading(scene.finding, buttons), h("div", { class: "first" }, structure, plot), answer, tabs(entries), help);
+
+  state.onChange((change) => {
+    view?.update(change);
+    dilution.update(change);
+    clusters.update(change);
+    if (change === "frame") film?.update();
+    if (change === "cutoff" || change === "colour") controls.update();
+    if (change === "cutoff") for (const { chart, figure } of charts.values()) if (figure.marked) chart.mark(state.cutoff);
+  });
+  const actions = { step: (by: number) => state.step(by), play: () => film?.toggle(), deselect: () => state.select(-1), reset: () => view?.reset() };
+  listen(keys, help, actions, life.signal);
+  view?.reset();
+
+  const parts = [view, dilution, clusters, matrix, ...Array.from(charts.values(), ({ chart }) => chart)];
+  const dispose = (): void => {
+    life.abort();
     film?.pause();
-    dilution.dispose();
-    molecule?.dispose();
-    root.remove();
-  });
-  return { ...pageOf(model, molecule, figures, root, update), dispose: () => life.abort() };
-}
-
-// ---- parts of the page --------------------------------------------------------------------------
-
-interface Parts {
-  molecule: Molecule | null;
-  problem: string;
-  film: Film | null;
-  panel: Panel;
-  dilution: Dilution;
-  table: ClusterTable;
-  curves: readonly [CurvePlot, CurvePlot];
-  matrices: Matrix[];
-  mobility: Mobility;
-  motion: MotionPanel | null;
-  windows: WindowPanel | null;
-  sequence: Sequence | null;
-}
-
-function sections(model: Model, parts: Parts): HTMLElement[] {
-  const { molecule, film, panel, dilution, table, curves, matrices, mobility, motion, windows, sequence } = parts;
-  const cards: Card[] = [{ name: "Curves", content: h("div", { class: "curves" }, ...curves.map((curve) => curve.element)) }];
-  if (sequence) cards.push({ name: "Sequence", content: sequence.element, shown: () => sequence.update("cut") });
-  for (const matrix of matrices) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
-  cards.push({ name: "Mobility", content: mobility.element, shown: () => mobility.update("cut") });
-  if (motion) cards.push({ name: "Motion", content: motion.element, shown: () => motion.show(true), hidden: () => motion.show(false) });
-  if (windows) cards.push({ name: "Windows", content: windows.element, shown: () => windows.show(true), hidden: () => windows.show(false) });
-  cards.push({ name: "Provenance", content: about(model.scene) });
-  const made: HTMLElement[] = [];
-  const { space } = model.scene;
-  if (space) {
-    const view = h("section", { class: "card view", "aria-label": "Structure" });
-    if (molecule && film) view.append(viewBar(model, space, molecule), molecule.element, film.element);
-    else view.append(h("p", { class: "problem" }, parts.problem));
-    made.push(view);
-  }
-  made.push(
-    h("section", { class: "card plots", "aria-label": "Dilution plot" }, panel.element, dilution.element),
-    h("section", { class: "card list", "aria-label": "Clusters" }, table.element),
-    h("section", { class: "card more", "aria-label": "Details" }, tabs(cards, "Details")),
-  );
-  return made;
-}
-
-function viewBar(model: Model, space: Space, molecule: Molecule): HTMLElement {
-  const choices = (Object.entries(STYLES) as [Style, string][]).filter(([style]) => style !== "cartoon" || space.cartoon);
-  const style = options(choices, model.style, (value) => model.setStyle(value));
-  model.onChange((change) => {
-    if (change === "look") style.value = model.style;
-  });
-  const known: [Colouring, string][] = [["clusters", "clusters"]];
-  if (model.scene.motion?.bodies.length) known.push(["bodies", "rigid bodies"]);
-  if (model.scene.windows) known.push(["windows", "a window"]);
-  const colouring = options(known, model.colouring, (value) => model.setColouring(value));
-  model.onChange((change) => {
-    if (change === "look") colouring.value = model.colouring;
-  });
-  const dimensions = space.dimensions > 3 ? h("span", { class: "hint" }, `first 3 of ${space.dimensions} dimensions`) : "";
-  return h(
-    "div",
-    { class: "bar" },
-    h("span", { class: "field" }, labelled("show", style), known.length > 1 ? labelled("of", colouring) : ""),
-    dimensions,
-    h("button", { type: "button", title: "Reset the view (r)", click: () => molecule.reset() }, "Reset view"),
-  );
-}
-
-function subtitle(scene: Scene, model: Model): string {
-  const parts = [`${model.hierarchy.size.toLocaleString("en")} × ${scene.shownName}`];
-  if (scene.space && scene.space.nSnapshots > 0) parts.push(`${scene.space.nSnapshots.toLocaleString("en")} snapshot${scene.space.nSnapshots === 1 ? "" : "s"}`);
-  if (scene.length) {
-    const name = scene.lengthName && scene.lengthName !== "a" ? ` (${scene.lengthName})` : "";
-    parts.push(`a = ${withUnit(scene.length, scene)}${name}`);
-  }
-  return parts.join(" · ");
-}
-
-function helpDialog(): HTMLDialogElement {
-  const list = h("dl", {});
-  for (const [key, meaning] of KEYS) list.append(h("dt", {}, key), h("dd", {}, meaning));
-  const dialog = h("dialog", { "aria-label": "Keys" });
-  dialog.append(
-    h("h2", {}, "Keys"),
-    list,
-    h("p", {}, "Drag the line of the dilution plot, hover a stripe to light up its atoms, click it to select. In the view: drag to turn, right-drag to move, wheel to zoom."),
-    h("button", { type: "button", click: () => dialog.close() }, "Close"),
-  );
-  return dialog;
-}
-
-// ---- behaviour ----------------------------------------------------------------------------------
-
-function themed(root: HTMLElement, until: AbortSignal): { toggle: () => void; onChange: (listener: () => void) => void } {
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  let listener = (): void => {};
-  const set = (theme: Theme): void => {
-    root.dataset.theme = theme;
-    listener();
+    for (const part of parts) part?.dispose();
+    host.replaceChildren();
   };
-  set(dark.matches ? "dark" : "light");
-  dark.addEventListener("change", () => set(dark.matches ? "dark" : "light"), { signal: until });
-  return {
-    toggle: () => set(root.dataset.theme === "dark" ? "light" : "dark"),
-    onChange: (given) => {
-      listener = given;
-    },
+  const svg = (figure: string): string => {
+    const found = drawn().get(figure);
+    if (!found) throw new Error(`no figure ${figure}; there are ${[...drawn().keys()].join(", ")}`);
+    return svgText(found);
   };
+  return { state, view, csv, svg, dispose };
 }
 
-/** Say things to those who listen, the last of many only. */
-function announcer(live: HTMLElement, until: AbortSignal): (text: string, delay?: number) => void {
-  let timer = 0;
-  until.addEventListener("abort", () => window.clearTimeout(timer));
-  return (text, delay = 0) => {
-    window.clearTimeout(timer);
-    timer = window.setTimeout(() => {
-      live.textContent = text;
-    }, delay);
-  };
-}
-
-function withoutFail<Value>(make: () => Value): [Value | null, string] {
+/** The view, or null with the reason: the rest of the page works without. */
+function makeView(state: State, colouring: Colouring, paper: () => string): [View | null, string] {
+  const { space } = state.scene;
+  if (!space) return [null, "A matrix has no structure to show."];
   try {
-    return [make(), ""];
+    return [new View(state, colouring, space, paper), ""];
   } catch (error) {
-    return [null, `The structure cannot be shown: ${messageOf(error)}`];
+    return [null, `The structure cannot be drawn: ${messageOf(error)}.`];
   }
 }
 
-function zoomTo(model: Model, molecule: Molecule, cluster: Cluster): void {
-  const whole = model.hierarchy.wholeRun(cluster.lowest, model.cut.cutoff);
-  molecule.lookAt(molecule.sitesOf(whole.start, whole.stop));
-}
-
-function nextCluster(model: Model, by: number): void {
-  const { clusters } = model.cut;
-  if (clusters.length === 0) return;
-  const from = model.selected < 0 && by < 0 ? 0 : model.selected;
-  model.select(at(clusters, (from + by + clusters.length) % clusters.length).lowest);
-}
-
-function pageOf(
-  model: Model,
-  molecule: Molecule | null,
-  figures: files.Figure[],
-  root: HTMLElement,
-  update: (change: Change) => void,
-): Omit<Page, "dispose"> {
-  const { hierarchy } = model;
-  return {
-    state: () => ({
-      cutoff: model.cut.cutoff,
-      level: hierarchy.level(model.cut.cutoff),
-      levels: hierarchy.levels.length,
-      minSize: model.minSize,
-      trustedOnly: model.trustedOnly,
-      palette: model.palette,
-      style: model.style,
-      colouring: model.colouring,
-      frame: model.frame,
-      turn: model.turn,
-      window: model.window,
-      fixed: model.fixed,
-      selected: model.selected,
-      highlighted: model.highlight ? Array.from(hierarchy.members(model.highlight.run)) : null,
-      clusters: model.cut.clusters.map((cluster) => ({
-        number: cluster.rank + 1,
-        trusted: model.sure.trusts(cluster),
-        look: model.sure.lookOf(cluster),
-        size: cluster.size,
-        colour: model.colour(cluster.family),
-        formed: cluster.formed,
-        joined: cluster.joined,
-        members: Array.from(hierarchy.members(cluster)),
-      })),
-    }),
-    setCutoff: (cutoff) => model.setCutoff(cutoff),
-    setMinSize: (size) => model.setMinSize(size),
-    setTrustedOnly: (only) => model.setTrustedOnly(only),
-    setPalette: (palette) => model.setPalette(palette),
-    setStyle: (style) => model.setStyle(style),
-    setFrame: (frame) => model.setFrame(frame),
-    setColouring: (colouring) => model.setColouring(colouring),
-    setTurn: (turn) => model.setTurn(turn),
-    setWindow: (window) => model.setWindow(window),
-    step: (levels) => model.step(levels),
-    select: (shown) => {
-      model.select(shown);
-      update("select");
-    },
-    atomColours: () => molecule?.shownColours() ?? [],
-    atomPosition: (site) => molecule?.onScreen(site) ?? null,
-    atomSizes: () => molecule?.shownSizes() ?? [],
-    sticks: () => molecule?.shownSticks() ?? [],
-    pymol: () => {
-      const cluster = model.cut.clusters[model.selected];
-      return cluster ? pymolSelection(model, cluster) : "";
-    },
-    csv: () => files.csv(model),
-    svg: (figure) => files.svg(chosenFigures(figures, figure), root, facts(model)),
-    png: (figure) => files.png(chosenFigures(figures, figure), root),
+/** A click or drag on a curve sets the cutoff. */
+function followClicks(chart: Chart, state: State): void {
+  const follow = (event: PointerEvent): void => {
+    const { x, inside } = chart.under(event);
+    if (inside && event.buttons === 1) state.setCutoff(x);
   };
+  chart.element.addEventListener("pointerdown", follow);
+  chart.element.addEventListener("pointermove", follow);
+}
+
+/** What can be saved: the structure, the table, and the figures that were drawn. */
+function files(title: string, view: View | null, drawn: Map<string, SVGSVGElement>, csv: () => string): { name: string; make: () => Blob | Promise<Blob> }[] {
+  const stem = title.replace(/[^\w.-]+/g, "-") || "timme";
+  const plots = [...drawn].filter(([, svg]) => svg.hasAttribute("viewBox")).flatMap(([id, svg]) => [
+    { name: `${stem}-${id}.svg`, make: () => new Blob([svgText(svg)], { type: "image/svg+xml" }) },
+    { name: `${stem}-${id}.png`, make: () => pngOf(svg) },
+  ]);
+  const structure = view ? [{ name: `${stem}-structure.png`, make: () => view.image() }] : [];
+  return [...structure, { name: `${stem}-clusters.csv`, make: () => new Blob([csv()], { type: "text/csv" }) }, ...plots];
 }

@@ -1,27 +1,24 @@
-// For reports and servers: builds the page from the scene in the document, or from the address it names.
+// Start from a document: the scene stands in it, packed as gzip and base64.
 
 import { mount, type Page } from "./main";
-import type { Scene } from "./scene";
 import { messageOf } from "./text";
 
 declare global {
   interface Window {
-    timme?: { mount: typeof mount; page?: Page };
+    timme?: { mount: typeof mount; page?: Page | { dispose(): void } };
   }
 }
 
-async function sceneOf(host: HTMLElement): Promise<Scene> {
-  const inside = document.getElementById("timme-scene");
-  if (inside) return JSON.parse(inside.textContent ?? "") as Scene;
-  const address = host.dataset.scene ?? "scene.json";
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
-  return (await answer.json()) as Scene;
+async function unpack(packed: string): Promise<unknown> {
+  const bytes = Uint8Array.from(atob(packed.trim()), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(plain).json();
 }
 
 async function start(host: HTMLElement): Promise<void> {
   try {
-    timme.page = mount(host, await sceneOf(host), document);
+    const packed = document.getElementById("timme-scene")?.textContent ?? "";
+    timme.page = mount(host, (await unpack(packed)) as Parameters<typeof mount>[1], document);
   } catch (error) {
     host.textContent = `The result cannot be shown: ${messageOf(error)}`;
     throw error;

@@ -1,216 +1,200 @@
-// What the page shows, as Python wrote it (src/timme/output/scene.py), and how its arrays unpack.
+// The scene (format 6): what Python decided and the page shows. Types, and how packed arrays unpack.
 
 import { at } from "./arrays";
 
+export const FORMAT = 6;
+
+/** Numbers in bulk: their type, a colon, and the base64 of their little-endian bytes. */
 export type Packed = string;
 
+/** Words that repeat: each once, and the number (i4) of the word of each entry. */
 export interface Words {
   values: string[];
   codes: Packed;
 }
 
-export interface Suggestion {
-  cutoff: number;
-  reason: string;
-}
-
-/** What heights are, as hierarchy/quantity.py says it. */
-export interface Quantity {
-  symbol: string; // σ
-  unit: string; // of heights and cutoffs
-  words: string; // fluctuation of distance
-  cutoff: string; // σc
-  cutoffName: string; // of an axis: σc, or E cutoff
-  clusters: string; // co-moving clusters
-  isLength: boolean; // whether σ/a means something
-}
+export type Fact = [label: string, value: string];
 
 export interface Scene {
   format: number;
-  title: string;
-  quantity: Quantity; // what heights and cutoffs are
-  length: number | null;
-  lengthName: string;
-  shownName: string;
-  minSize: number;
-  large: number;
-  palette: PaletteName;
-  palettes: {
-    core: string;
-    rest: string;
-    wide: string[];
-    safe: string[];
-    sizes: string[]; // of P(r), r = 1, 2, …
-    heights: string[]; // of pairs, from 0 to the largest
-    theory: string;
-  };
-  suggestions: Suggestion[];
-  limits: [number, number];
-  tree: {
-    order: Packed;
-    gaps: Packed;
-    levels: Packed;
-    family: Packed; // of the clusters that start at each place of leaf order
-    chains: Words;
-    names: string[];
-    sites: Packed;
-  };
-  colours: Record<PaletteName, Packed>; // of each family: 0 is that of the core, k the k-th of the palette
-  whole: { order: Packed; gaps: Packed; shown: Packed };
-  axis: {
-    order: Packed;
-    numbers: Packed;
-    chains: Words;
-    label: string;
-    letters: string | null;
-  } | null;
-  sites: {
-    objects: Packed;
-    names: Words;
-    elements: Words;
-    resnames: Words;
-    resids: Packed;
-    icodes: Words;
-    chains: Words;
-  };
-  space: Space | null;
-  curves: {
-    large: Packed;
-    sizes: number[];
-    sizeFractions: Packed[];
-    largest: Packed;
-    mean: Packed;
-    number: Packed;
-    theory: { cutoffs: Packed; large: Packed; sizes: Packed[] } | null;
-  };
-  matrix: Pairs | null; // heights of pairs, such as σ
-  apart: Pairs | null; // fraction of snapshots in which pairs are apart
-  confidence: Confidence | null; // how sure clusters are, where that is told
-  motion: Motion | null; // rigid bodies, where they were looked for
-  windows?: Windows | null; // clusters in time, where they were asked for
-  about: {
-    version: string;
-    command: string;
-    inputs: Record<string, string>[];
-    options: Record<string, string>;
-    notes: string[];
-  };
+  title: string; // name of the files, for the window and for saved files
+  colours: Colours;
+  quantity: Quantity;
+  length: { value: number; name: string } | null; // a length to compare cutoffs with
+  finding: Finding;
+  groups: Groups | null;
+  sites: Sites;
+  shown: Shown;
+  tree: { order: Packed; gaps: Packed; levels: Packed; family: Packed }; // i4, f8, f8, i4
+  whole: { order: Packed; gaps: Packed; shown: Packed }; // i4, f8, i4: all objects; the shown one of each, or -1
+  scales: { label: string; cutoff: number }[];
+  limits: [low: number, high: number]; // cutoffs worth drawing
+  clusters: Condensed[];
+  curves: Curves;
+  mobility: Packed; // f4, of each shown object
+  matrix: Matrix | null;
+  motion: Motion | null;
+  sampling: Sampling;
+  about: { rows: Fact[]; notes: string[]; options: Fact[] };
+  space: Space | null; // null for a matrix
 }
 
-/** How sure clusters are, as output/confidence.py says it. */
-export interface Confidence {
-  words: string; // whether there is data enough
-  colour: "red" | "amber" | "green" | "grey"; // the same; grey where nothing can be told
-  effective: number | null; // independent snapshots
-  levels: string; // which levels stand out, or that none does
-  standsOut: boolean;
-  least: number; // sites that a cluster needs to be judged
-  columns: string[]; // of tables, for each cluster
-  looks: Record<Exclude<Look, "plain">, { words: string; veil: number }>; // what each means, how far it is dimmed
-  runs: [start: number, stop: number, cluster: number][]; // clusters that were judged, in leaf order
-  clusters: Judgement[];
+export interface Colours {
+  core: string; // of the first group, and of curves
+  rest: string;
+  palette: string[]; // of groups 0, 1, …, repeated
+  families: Words; // of each family; one that matches a group has its colour
+  heights: string[]; // ramp from small to large σ
+  sizes: string[]; // one for each of curves.sizes
+  theory: string;
+}
+
+export interface Quantity {
+  symbol: string; // σ
+  cutoff: string; // symbol of a cutoff, σc
+  unit: string;
+  words: string; // fluctuation of distance
+  isLength: boolean;
+}
+
+export interface Finding {
+  kind: string; // bodies, one body, groups, …
+  sentence: string;
+  badge: string;
+  size: string; // 214 Cα · 98 snapshots
+  facts: Fact[];
+  notes: string[];
+  cutoff: number; // where the page opens
+}
+
+/** What the first picture shows; labels (i4) are of shown objects, -1 for none. */
+export interface Groups {
+  what: "bodies" | "groups" | "network" | "core";
+  labels: Packed;
+  rows: { colour: string; members: string; size: string; fit: string; moves: string }[];
+}
+
+export interface Sites {
+  objects: Packed; // i4, object of each site, or -1
+  names: Words;
+  elements: Words;
+  resnames: Words;
+  resids: Packed; // i4
+  icodes: Words;
+  chains: Words;
+}
+
+export interface Shown {
+  word: string; // residues, particles, …
+  label: string; // of the axis of places
+  minSize: number;
+  names: string[];
+  chains: Words;
+  sites: Packed; // i4, the site at which each is drawn
+  order: Packed; // i4, shown object at each place of the axis
+  numbers: Packed; // i4, number written at each place of the axis
+  letters: string | null; // one for each place of the axis
 }
 
 export type Look = "solid" | "hatched" | "faded" | "plain";
-export type Interval = [low: number, high: number]; // in which something is 9 times of 10
 
-export interface Judgement {
-  words: string; // a sentence
-  look: Look; // plain where nothing can be told
-  trusted: boolean;
-  cells: string[]; // for the columns
-  birth: number; // cutoff at which it is complete: below, parts of it stand for it
-  death: number | null; // at which it joins its sibling; null if never
-  formed: Interval | null; // in which these cutoffs lie
-  joined: Interval | null;
+/** A branch of the condensed tree: all clusters within a run of leaf order, between two cutoffs. */
+export interface Condensed {
+  start: number;
+  stop: number;
+  members: string;
+  forms: number;
+  joins: number | null; // null if it never joins
+  support: string;
+  separation: string;
+  look: Look;
+  verdict: string;
 }
 
-/** Rigid bodies and how they move, as output/scene_motion.py says it. */
-export interface Motion {
-  words: string; // how many there are
-  bodies: string[]; // a line for each of several: its members, and how it moves
-  more: string[]; // sites of none, and what the next best number of bodies would be
-  unit: string; // of lengths
-  labels: Packed; // body of each shown object, -1 for none
-  colours: string[]; // of each body, and of none
-  reference: number; // the body that is held still
-  hinges: Hinge[];
-  levels: [bodies: number, gap: number | null, separation: number | null, sharpness: number | null, rest: number | null][];
-  chosen: number; // place among these
-  enough: number; // the gap that is asked for
-  sharp: number; // and the sharpness
-  explained: Explained;
+/** Values at each of tree.levels. */
+export interface Curves {
+  large: number; // R: clusters of so many or more are large
+  fraction: Packed; // f4, sites in large clusters
+  sizes: number[];
+  sizeFractions: Packed[]; // f4, sites in clusters of each of these sizes
+  largest: Packed; // i4
+  mean: Packed; // f4
+  number: Packed; // i4
+  theory: { cutoffs: Packed; fraction: Packed } | null; // f4
+  chance: { cutoffs: Packed; largest: Packed } | null; // f4, largest cluster of independent walkers (95 %)
 }
 
-export interface Hinge {
-  body: number;
-  kind: string;
-  axis: number[] | null; // its direction, of length 1
-  point: number[] | null; // on it
-  cone: number | null; // half the angle of the cone in which it is 95 times of 100, in degrees
-  turns: Interval | null; // least and largest angle, in degrees from the mean
-  error: number | null; // of one angle; null of two snapshots
-  pitch: number | null; // shift for a turn by 1 rad
-  frames: Packed; // snapshots, from 0
-  angles: Packed; // of these
-}
-
-/** Clusters of sliding windows, of which those that go on are one track. */
-export interface Windows {
-  cutoff: number; // at which they are cut
-  windows: [start: number, stop: number][]; // snapshots of each, from 0
-  tracks: number[][]; // of each window: the track of every shown object, -1 in no large cluster
-}
-
-/** Shares of the variance, one for each number of bodies. */
-export interface Explained {
-  n_bodies: number[];
-  freedom: number[];
-  finite: (number | null)[];
-  linear: (number | null)[];
-  held_out: (number | null)[];
-  components: (number | null)[];
-  components_held_out: (number | null)[];
-}
-
-/** Numbers of pairs in the order of the axis: the upper triangle, row by row, NaN where there is none. */
-export interface Pairs {
-  size: number;
+/** Upper triangle without the diagonal, row by row in the order of the axis, as steps of top / 254; 255 for none. */
+export interface Matrix {
+  name: string;
+  size: number; // may be less than the shown objects: then bins of equal width
   top: number;
-  values: Packed;
+  values: Packed; // u1
+}
+
+/** Axes in the space of frames superposed on body 1. */
+export interface Motion {
+  axes: {
+    body: number;
+    from: [number, number, number];
+    to: [number, number, number];
+    cone: number | null; // half the angle in which the axis lies, in degrees
+    arc: Packed; // f4, points of the path of the centre of the body
+    label: string;
+  }[];
+  angles: { body: number; frames: Packed; values: Packed }[]; // i4, f4 in degrees
+  facts: Fact[];
+}
+
+export interface Sampling {
+  facts: Fact[];
+  convergence: { x: Packed; y: Packed; xLabel: string; yLabel: string } | null; // f4
 }
 
 export interface Space {
   dimensions: number;
   molecular: boolean;
-  cartoon: boolean;
-  spacing: number;
-  bonds: Packed;
-  contacts: Packed;
-  contactHeights: Packed; // σ of the contacts, or what else cutoffs are compared with
-  box: number[][] | null;
-  origin: number[]; // where the vectors of the box start
-  scale: number; // Å in the unit of the snapshots
-  centre: number[]; // from which places are measured here, in Å
-  snapshots: number[];
-  nSnapshots: number;
-  frames: Packed;
-  absent: Packed; // frame · number of sites + site, of those that are not seen there and stand where they were last
+  cif: string | null; // polymers, drawn as a cartoon
+  cifSites: Packed; // i4, site of each atom of it, or -1
+  spacing: number; // typical distance of neighbours
+  bonds: Packed; // i4, pairs of sites
+  contacts: Packed; // i4, pairs of sites
+  contactHeights: Packed; // f4, σ of these
+  box: number[][] | null; // three vectors, of length 0 where space is open
+  centre: [number, number, number];
+  step: number; // a position is centre + step × frames
+  frames: Packed; // i2 (frames, sites, 3); -32768 where a site is missing
+  fits: Packed | null; // f4 (frames, 12): rotation row by row, then shift, onto body 1 of the first frame
+  view: number[] | null; // 9: rotation of the opening view, row by row
+  snapshots: number[]; // number of each frame, from 1
 }
 
-export type PaletteName = "wide" | "safe";
+/** A comparison: two scenes, in which matched clusters have one colour, and the agreement of their clusters. */
+export interface Comparison {
+  format: number;
+  title: string;
+  finding: Finding;
+  pair: [Scene, Scene];
+  agreement: { cutoffs: [Packed, Packed]; rand: Packed }; // f4; rand is (first, second)
+}
+
+/** Refuse a scene that another version wrote. */
+export function checkFormat(scene: { format: number }): void {
+  if (scene.format !== FORMAT) {
+    throw new Error(`the page needs a scene of format ${FORMAT}, got ${scene.format}; write the report again`);
+  }
+}
 
 function bytes(packed: Packed, kind: string): ArrayBuffer {
-  if (!packed.startsWith(`${kind}:`)) throw new Error(`a scene with ${kind} numbers is needed`);
-  const text = atob(packed.slice(kind.length + 1));
-  const raw = new Uint8Array(text.length);
-  for (let k = 0; k < text.length; k++) raw[k] = text.charCodeAt(k);
-  return raw.buffer;
+  if (!packed.startsWith(`${kind}:`)) throw new Error(`the scene needs ${kind} numbers, got ${packed.slice(0, 3)}`);
+  return Uint8Array.from(atob(packed.slice(kind.length + 1)), (letter) => letter.charCodeAt(0)).buffer;
 }
 
 export const doubles = (packed: Packed): Float64Array => new Float64Array(bytes(packed, "f8"));
 export const singles = (packed: Packed): Float32Array => new Float32Array(bytes(packed, "f4"));
 export const wholes = (packed: Packed): Int32Array => new Int32Array(bytes(packed, "i4"));
+export const shorts = (packed: Packed): Int16Array => new Int16Array(bytes(packed, "i2"));
+export const octets = (packed: Packed): Uint8Array => new Uint8Array(bytes(packed, "u1"));
 
 export function words(packed: Words): string[] {
   return Array.from(wholes(packed.codes), (code) => at(packed.values, code));

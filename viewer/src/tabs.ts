@@ -1,48 +1,39 @@
-// Cards of which one is in view.
+// Tabs: one panel in view at a time, chosen by pointer or arrow keys.
 
 import { at } from "./arrays";
 import { h } from "./dom";
 
-let count = 0; // of all tabs, for their names
-
-export interface Card {
-  name: string;
-  content: HTMLElement;
-  shown?: () => void; // called when it comes into view
-  hidden?: () => void; // and when it goes out of it
+export interface Tab {
+  id: string;
+  title: string;
+  panel: HTMLElement;
 }
 
-export function tabs(cards: Card[], label: string): HTMLElement {
-  const id = `timme-tabs-${++count}`;
-  const list = h("div", { role: "tablist", "aria-label": label });
-  const choose = (which: number): void => {
-    made.forEach(({ button, panel, hidden }, k) => {
-      if (k !== which && !panel.hidden) hidden?.();
-      button.setAttribute("aria-selected", String(k === which));
-      button.tabIndex = k === which ? 0 : -1;
-      panel.hidden = k !== which;
+let made = 0; // so that several pages in one notebook have ids of their own
+
+export function tabs(entries: Tab[]): HTMLElement {
+  const prefix = `timme-${++made}`;
+  const buttons = entries.map(({ id, title }, k) =>
+    h("button", { type: "button", role: "tab", id: `${prefix}-tab-${id}`, "aria-controls": `${prefix}-${id}`, click: () => show(k) }, title),
+  );
+  const panels = entries.map(({ id, panel }) =>
+    h("div", { role: "tabpanel", id: `${prefix}-${id}`, "aria-labelledby": `${prefix}-tab-${id}` }, panel),
+  );
+  const show = (chosen: number): void => {
+    buttons.forEach((button, k) => {
+      button.setAttribute("aria-selected", String(k === chosen));
+      button.tabIndex = k === chosen ? 0 : -1;
+      at(panels, k).hidden = k !== chosen;
     });
-    at(made, which).shown?.();
   };
-  const made = cards.map(({ name, content, shown, hidden }, k) => {
-    const [tab, controls] = [`${id}-tab-${k}`, `${id}-panel-${k}`];
-    const click = (): void => choose(k);
-    const button = h("button", { type: "button", role: "tab", id: tab, "aria-controls": controls, click }, name);
-    const panel = h("div", { role: "tabpanel", id: controls, "aria-labelledby": tab }, content);
-    panel.hidden = true;
-    return { button, panel, shown, hidden };
-  });
-  list.addEventListener("keydown", (event) => {
-    const now = made.findIndex(({ button }) => button === document.activeElement);
-    const ends: Record<string, number> = { Home: 0, End: made.length - 1, ArrowRight: now + 1, ArrowLeft: now - 1 };
-    const target = ends[event.key];
-    if (now < 0 || target === undefined) return;
+  const turn = (event: KeyboardEvent): void => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
     event.preventDefault();
-    const next = (target + made.length) % made.length;
-    choose(next);
-    at(made, next).button.focus();
-  });
-  list.append(...made.map(({ button }) => button));
-  choose(0);
-  return h("div", { class: "tabs" }, list, ...made.map(({ panel }) => panel));
+    const next = (buttons.indexOf(event.target as HTMLButtonElement) + by + buttons.length) % buttons.length;
+    show(next);
+    at(buttons, next).focus();
+  };
+  show(0);
+  return h("section", { class: "card tabs" }, h("div", { role: "tablist", "aria-label": "Details", keydown: turn }, ...buttons), ...panels);
 }

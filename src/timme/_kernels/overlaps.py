@@ -1,9 +1,4 @@
-"""Find in a tree the node that overlaps a set of sites best, without looking at most nodes twice.
-
-The sites of a node are a run in leaf order, so that how many of them are wanted is the difference
-of two counts along that order. The overlap of two sets is at most the smaller over the larger of
-their sizes: a node that could not be better by its size alone is passed over.
-"""
+"""Sums over the sites that clusters of two hierarchies share, at all pairs of cutoffs."""
 
 from __future__ import annotations
 
@@ -13,26 +8,35 @@ from timme._kernels import compiled
 
 
 @compiled
-def best_nodes(masks, order, starts, sizes):
-    """Overlap (Jaccard) and number of the best node for each mask; of equal ones, the lowest.
+def joint_sums(first, second, terms, pairs, logs):
+    """Sum n (n - 1) / 2 and n ln n over the shared sites of clusters, for all pairs of partitions.
 
-    ``masks`` is (sets, sites); the sites of a node are ``sizes`` of it along ``order``, from
-    ``starts`` of it on.
+    Sites are in the leaf order of the second hierarchy, where its clusters are runs.
+
+    Parameters
+    ----------
+    first, second : int64 (rows, sites), (columns, sites)
+        Labels of the clusters, from 0 to below the number of sites.
+    terms : float64 (sites + 1,)
+        n ln n.
+    pairs, logs : float64 (rows, columns)
+        Filled.
     """
-    overlaps, nodes = np.empty(len(masks)), np.empty(len(masks), np.int64)
-    counted = np.zeros(len(order) + 1, np.int64)
-    for row in range(len(masks)):
-        for place in range(len(order)):
-            counted[place + 1] = counted[place] + masks[row, order[place]]
-        wanted = counted[len(order)]
-        best, found = -1.0, -1
-        for node in range(len(starts)):
-            size = sizes[node]
-            if min(size, wanted) <= best * max(size, wanted):
-                continue
-            shared = counted[starts[node] + size] - counted[starts[node]]
-            overlap = shared / (wanted + size - shared)
-            if overlap > best:
-                best, found = overlap, node
-        overlaps[row], nodes[row] = best, found
-    return overlaps, nodes
+    n_sites = first.shape[1]
+    counts = np.zeros(n_sites, np.int64)
+    for row in range(len(first)):
+        labels = first[row]
+        for column in range(len(second)):
+            runs = second[column]
+            total, entropy, start = 0, 0.0, 0
+            for site in range(n_sites):
+                counts[labels[site]] += 1
+                if site + 1 == n_sites or runs[site + 1] != runs[site]:
+                    for member in range(start, site + 1):
+                        count = counts[labels[member]]
+                        counts[labels[member]] = 0
+                        total += count * (count - 1) // 2
+                        entropy += terms[count]
+                    start = site + 1
+            pairs[row, column] = total
+            logs[row, column] = entropy

@@ -1,8 +1,9 @@
-"""The rotation nearest to a matrix of 3 × 3, for many of them, and the unions of rigid bodies.
+"""Nearest rotations of many matrices of 3 × 3, and the rest of unions of rigid bodies.
 
-A matrix with a positive determinant is H = R P with a symmetric P, and Newton's steps
-H ← (H + H⁻ᵀ)/2 lead to R from anywhere, doubling the digits at each step. Where a determinant is
-not clearly positive they are slow, or lead to a reflection: such a matrix is left to a surer way.
+A matrix with a positive determinant is H = R P with a symmetric P. Newton's iteration
+H ← (H + H⁻ᵀ)/2 converges to R and doubles the digits in each step (Higham 1986). It is slow, or
+ends at a reflection, where the determinant is not clearly positive: those matrices are left to
+singular values.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import numpy as np
 
 from timme._kernels import compiled
 
-FLAT = 1e-4  # determinant divided by the third power of the size, below which steps are slow
+FLAT = 1e-4  # determinant over the third power of the size, below which steps are slow
 
 
 @compiled
 def to_rotation(m, out):
-    """Find the rotation nearest to nine numbers; tell whether it was found."""
+    """Fill the rotation nearest to nine numbers; return whether it was found."""
     size = 0.0
     for k in range(9):
         size += m[k] * m[k]
@@ -35,7 +36,7 @@ def to_rotation(m, out):
             return False
         inverse = 1.0 / determinant
         scale = 1.0
-        if step < 4:  # makes singular values alike, which plain steps take long for
+        if step < 4:  # brings singular values together, for which plain steps take long
             above = c0 * c0 + c1 * c1 + c2 * c2 + c3 * c3 + c4 * c4 + c5 * c5
             above += c6 * c6 + c7 * c7 + c8 * c8
             below = a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3 + a4 * a4 + a5 * a5
@@ -48,7 +49,7 @@ def to_rotation(m, out):
         moved = abs(b0 - a0) + abs(b1 - a1) + abs(b2 - a2) + abs(b3 - a3) + abs(b4 - a4)
         moved += abs(b5 - a5) + abs(b6 - a6) + abs(b7 - a7) + abs(b8 - a8)
         a0, a1, a2, a3, a4, a5, a6, a7, a8 = b0, b1, b2, b3, b4, b5, b6, b7, b8
-        if moved < 1e-8:  # the next step would change nothing that can be told
+        if moved < 1e-8:  # the next step is below rounding
             break
     out[0], out[1], out[2] = a0, a1, a2
     out[3], out[4], out[5] = a3, a4, a5
@@ -58,82 +59,84 @@ def to_rotation(m, out):
 
 @compiled
 def to_rotations(matrices, found, known):
-    """Do so for (matrices, 9); tell which were found."""
+    """Fill the rotations nearest to matrices (matrices, 9), and which were found."""
     for k in range(len(matrices)):
         known[k] = to_rotation(matrices[k], found[k])
 
 
 @compiled
+def average(moments, rotations, vectors, ends, turns, reduced, means, mean_vector):
+    """Fill mean rotations times moments and the mean vector of a union; return its squares."""
+    means[:] = 0.0
+    mean_vector[:] = 0.0
+    for t in range(len(turns)):
+        for i in range(3):
+            for k in range(3):
+                mean_vector[i] += turns[t, 3 * k + i] * vectors[t, k]
+            for end in range(2):
+                for j in range(3):
+                    value = 0.0
+                    for k in range(3):
+                        value += turns[t, 3 * k + i] * rotations[ends[end], t, 3 * k + j]
+                    means[end, 3 * i + j] += value
+    kept = 0.0
+    for i in range(3):
+        mean_vector[i] /= len(turns)
+        kept += reduced * mean_vector[i] ** 2
+    for end in range(2):
+        mean = means[end] / len(turns)
+        for i in range(3):
+            for j in range(3):
+                value = 0.0
+                for k in range(3):
+                    value += moments[ends[end], 3 * j + k] * mean[3 * i + k]
+                kept += mean[3 * i + j] * value
+                means[end, 3 * i + j] = value
+    return kept
+
+
+@compiled
+def turn_union(rotations, vectors, ends, turns, reduced, means, mean_vector):
+    """Fill the rotations of a union that fit its mean shape best, where they are clear."""
+    product, turn = np.empty(9), np.empty(9)
+    for t in range(len(turns)):
+        for i in range(3):
+            for j in range(3):
+                value = reduced * vectors[t, i] * mean_vector[j]
+                for end in range(2):
+                    for k in range(3):
+                        value += rotations[ends[end], t, 3 * i + k] * means[end, 3 * j + k]
+                product[3 * i + j] = value
+        if to_rotation(product, turn):
+            turns[t] = turn
+
+
+@compiled
 def unite(sizes, moments, rotations, centres, pairs, steps, grown, union):
-    """Find how much the rest grows if two bodies become one, and how the union is turned.
+    """Fill how much the rest grows if two bodies become one, and the rotations of the union.
 
     ``rotations`` (bodies, snapshots, 9) and ``centres`` (bodies, snapshots, 3) are poses,
-    ``moments`` (bodies, 9) sums of x xᵀ; ``grown`` (pairs,) and ``union`` (pairs, snapshots, 9) are
-    filled.
+    ``moments`` (bodies, 9) sums of x xᵀ. ``grown`` (pairs,) and ``union`` (pairs, snapshots, 9) are
+    filled. Bodies are taken to be rigid: what moves within them is the same before and after.
     """
-    n_snapshots = rotations.shape[1]
-    mean_turns, mean_vector = np.empty((2, 9)), np.empty(3)
-    product, turn = np.empty(9), np.empty(9)
+    means, mean_vector = np.empty((2, 9)), np.empty(3)
     for p in range(len(pairs)):
-        ends = pairs[p]
-        larger = ends[0] if sizes[ends[0]] >= sizes[ends[1]] else ends[1]
+        ends, turns = pairs[p], union[p]
+        turns[:] = rotations[ends[0] if sizes[ends[0]] >= sizes[ends[1]] else ends[1]]
+        vectors = centres[ends[0]] - centres[ends[1]]
         reduced = sizes[ends[0]] * sizes[ends[1]] / (sizes[ends[0]] + sizes[ends[1]])
         total = 0.0
-        for t in range(n_snapshots):
-            for k in range(9):
-                union[p, t, k] = rotations[larger, t, k]
+        for t in range(len(turns)):
             for k in range(3):
-                total += reduced * (centres[ends[0], t, k] - centres[ends[1], t, k]) ** 2
-        for end in range(2):
+                total += reduced * vectors[t, k] ** 2
+        for end in ends:
             for k in range(3):
-                total += n_snapshots * moments[ends[end], 4 * k]
+                total += len(turns) * moments[end, 4 * k]
         last = np.inf
         for step in range(steps + 1):
-            mean_turns[:] = 0.0
-            mean_vector[:] = 0.0
-            for t in range(n_snapshots):
-                for i in range(3):
-                    for k in range(3):
-                        vector = centres[ends[0], t, k] - centres[ends[1], t, k]
-                        mean_vector[i] += union[p, t, 3 * k + i] * vector
-                    for end in range(2):
-                        for j in range(3):
-                            value = 0.0
-                            for k in range(3):
-                                value += union[p, t, 3 * k + i] * rotations[ends[end], t, 3 * k + j]
-                            mean_turns[end, 3 * i + j] += value
-            kept = 0.0
-            for i in range(3):
-                mean_vector[i] /= n_snapshots
-                kept += reduced * mean_vector[i] ** 2
-            for end in range(2):
-                for k in range(9):
-                    mean_turns[end, k] /= n_snapshots
-                for i in range(3):
-                    for j in range(3):
-                        value = 0.0
-                        for k in range(3):
-                            value += moments[ends[end], 3 * j + k] * mean_turns[end, 3 * i + k]
-                        kept += mean_turns[end, 3 * i + j] * value
-                        turn[3 * i + j] = value
-                for k in range(9):  # mean rotation times moments, from here on
-                    mean_turns[end, k] = turn[k]
-            now = max(total - n_snapshots * kept, 0.0)
-            grown[p] = now
-            if step == steps or last - now <= 1e-4 * now:
+            kept = average(moments, rotations, vectors, ends, turns, reduced, means, mean_vector)
+            grown[p] = max(total - len(turns) * kept, 0.0)
+            if step == steps or last - grown[p] <= 1e-4 * grown[p]:
                 break
-            last = now
-            for t in range(n_snapshots):
-                for i in range(3):
-                    vector = centres[ends[0], t, i] - centres[ends[1], t, i]
-                    for j in range(3):
-                        value = reduced * vector * mean_vector[j]
-                        for end in range(2):
-                            for k in range(3):
-                                value += (
-                                    rotations[ends[end], t, 3 * i + k] * mean_turns[end, 3 * j + k]
-                                )
-                        product[3 * i + j] = value
-                if to_rotation(product, turn):
-                    for k in range(9):
-                        union[p, t, k] = turn[k]
+            last = grown[p]
+            turn_union(rotations, vectors, ends, turns, reduced, means, mean_vector)

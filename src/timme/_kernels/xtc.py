@@ -17,45 +17,11 @@ import numpy as np
 from timme._kernels import compiled
 
 FIRST, LAST = 9, 72  # sizes of small differences that the format knows, as bits of three of them
-_PLAIN = 0xFFFFFF  # a range of coordinates beyond which each axis has bits of its own
 # Values that a difference of each size has: the third root of a power of 2, but for three of them.
 _VALUES = np.floor(2.0 ** (np.arange(LAST + 1) / 3) + 1e-6).astype(np.uint64)
 _VALUES[[37, 57, 69]] = 5060, 524287, 8388607
 _ONE = np.uint64(1)
 _BYTE, _WORD = np.uint64(8), np.uint64(64)
-
-
-@compiled
-def _bits_of_size(size):
-    bits = 0
-    while size > 0 and bits < 32:
-        bits += 1
-        size >>= 1
-    return bits
-
-
-@compiled
-def _bits_of_sizes(sizes):
-    """Return how many bits the product of three sizes takes, which may not fit into an integer."""
-    digits = np.zeros(16, np.int64)
-    digits[0] = 1
-    used = 1
-    for size in sizes:
-        carry = np.int64(0)
-        for k in range(used):
-            carry += digits[k] * size
-            digits[k] = carry & 0xFF
-            carry >>= 8
-        while carry > 0:
-            digits[used] = carry & 0xFF
-            used += 1
-            carry >>= 8
-    bits = 0
-    number = 1
-    while digits[used - 1] >= number:
-        bits += 1
-        number *= 2
-    return bits + (used - 1) * 8
 
 
 @compiled
@@ -113,84 +79,70 @@ def _divide(high, low, size):
 
 
 @compiled
-def unpack_frame(words, n_bits, least, sizes, small, scales, places):
+def _take_atom(words, place, bits, second, third):
+    """Read an atom that stands by itself, in one number or, with bits for each axis, in three."""
+    if bits[0] > 0:
+        return _take_three(words, place, bits[0], second, third)
+    at_y = place + np.uint64(bits[1])
+    at_z = at_y + np.uint64(bits[2])
+    x, y = _take_one(words, place, bits[1]), _take_one(words, at_y, bits[2])
+    return x, y, _take_one(words, at_z, bits[3])
+
+
+@compiled
+def unpack_frame(words, n_bits, least, sizes, bits, small, scales, places):
     """Put the coordinates of a frame into ``places``; return the bits they took, -1 if damaged.
 
     ``words`` hold the bits, the first as the highest of the first word, and two words of zeros.
-    ``least`` is the lowest coordinate on each axis, ``sizes`` how many values there are, ``small``
-    the bits of three small differences at the beginning; coordinates are multiplied by the two
-    ``scales``, one after the other. Also returns the lowest and highest coordinates found.
+    ``least`` is the lowest coordinate on each axis, ``sizes`` how many values there are, ``bits``
+    those of an atom that stands by itself, together (0 if by axis) and by axis, ``small`` the bits
+    of three small differences at the beginning; coordinates are multiplied by the two ``scales``,
+    one after the other. Also returns the lowest and highest coordinates found.
     """
     lowest, highest = np.full(3, 2**40), np.full(3, -(2**40))
-    wide = False
-    large = 0
-    for axis in range(3):
-        if sizes[axis] < 1:
-            return -1, lowest, highest
-        wide |= sizes[axis] > _PLAIN
-        large += _bits_of_size(sizes[axis])
-    if not wide:
-        large = _bits_of_sizes(sizes)
-    if small < FIRST or small > LAST:
-        return -1, lowest, highest
-    bits_x, bits_y = _bits_of_size(sizes[0]), _bits_of_size(sizes[1])
-    bits_z = _bits_of_size(sizes[2])
+    here, before = np.empty(3, np.int64), np.empty(3, np.int64)
     size_y, size_z = np.uint64(sizes[1]), np.uint64(sizes[2])
-    n_atoms = len(places)
-    end, place = np.uint64(n_bits), np.uint64(0)
-    atom = run = 0
-    while atom < n_atoms:
-        if place + np.uint64(large + 1) > end:
+    large = bits[0] if bits[0] > 0 else bits[1] + bits[2] + bits[3]
+    end, place, atom, run = np.uint64(n_bits), np.uint64(0), 0, 0
+    while atom < len(places):
+        if small < FIRST or small > LAST or place + np.uint64(large + 1) > end:
             return -1, lowest, highest
-        if wide:
-            a = _take_one(words, place, bits_x)
-            b = _take_one(words, place + np.uint64(bits_x), bits_y)
-            c = _take_one(words, place + np.uint64(bits_x + bits_y), bits_z)
-        else:
-            a, b, c = _take_three(words, place, large, size_y, size_z)
-        x, y, z = np.int64(a) + least[0], np.int64(b) + least[1], np.int64(c) + least[2]
+        _step(here, least, _take_atom(words, place, bits, size_y, size_z), 0)
         place += np.uint64(large)
         mark = _take_one(words, place, 6)
         place += _ONE
         change = 0
         if mark & np.uint64(32):
             place += np.uint64(5)
-            run = np.int64(mark & np.uint64(31))
-            change = run % 3 - 1
-            run = run // 3
-        if atom + 1 + run > n_atoms or place + np.uint64(run * small) > end:
+            run, change = (
+                np.int64(mark & np.uint64(31)) // 3,
+                np.int64(mark & np.uint64(31)) % 3 - 1,
+            )
+        if atom + 1 + run > len(places) or place + np.uint64(run * small) > end:
             return -1, lowest, highest
-        mine = atom + 1 if run > 0 else atom  # the first difference comes before it
-        x0, y0, z0 = x, y, z
         size = _VALUES[small]
-        half = np.int64(size // np.uint64(2))
-        for k in range(run):
-            a, b, c = _take_three(words, place, small, size, size)
+        _put(places, atom + (run > 0), here, scales, lowest, highest)
+        for k in range(run):  # the first difference comes before the atom
+            before[:] = here
+            steps = _take_three(words, place, small, size, size)
+            _step(here, before, steps, np.int64(size // np.uint64(2)))
             place += np.uint64(small)
-            x += np.int64(a) - half
-            y += np.int64(b) - half
-            z += np.int64(c) - half
-            there = atom if k == 0 else atom + 1 + k
-            _put(places, there, x, y, z, scales)
-            _widen(lowest, highest, x, y, z)
-        _put(places, mine, x0, y0, z0, scales)
-        _widen(lowest, highest, x0, y0, z0)
+            _put(places, atom if k == 0 else atom + 1 + k, here, scales, lowest, highest)
         atom += 1 + run
         small += change
-        if small < FIRST or small > LAST:
-            return -1, lowest, highest
     return np.int64(place), lowest, highest
 
 
 @compiled
-def _put(places, atom, x, y, z, scales):
-    places[atom, 0] = np.float32(x) * scales[0] * scales[1]
-    places[atom, 1] = np.float32(y) * scales[0] * scales[1]
-    places[atom, 2] = np.float32(z) * scales[0] * scales[1]
+def _step(here, start, steps, half):
+    """Fill in the whole numbers that lie some steps, less a half range, from a start."""
+    here[0] = start[0] + np.int64(steps[0]) - half
+    here[1] = start[1] + np.int64(steps[1]) - half
+    here[2] = start[2] + np.int64(steps[2]) - half
 
 
 @compiled
-def _widen(lowest, highest, x, y, z):
-    lowest[0], highest[0] = min(lowest[0], x), max(highest[0], x)
-    lowest[1], highest[1] = min(lowest[1], y), max(highest[1], y)
-    lowest[2], highest[2] = min(lowest[2], z), max(highest[2], z)
+def _put(places, atom, here, scales, lowest, highest):
+    for d in range(3):
+        places[atom, d] = np.float32(here[d]) * scales[0] * scales[1]
+        lowest[d], highest[d] = min(lowest[d], here[d]), max(highest[d], here[d])

@@ -1,222 +1,221 @@
-"""The part of a result that tells of rigid bodies and how they move.
-
-What its fields mean. Sites are the shown objects, in their order; lengths are in the unit of the
-system; places and directions are in the frame of the reference body as it is in the first snapshot
-(that of the file, if the first snapshot is the one that is shown).
-
-``found.bodies``
-    ``labels`` (body of each site, 0 the largest, -1 for none), ``levels`` (for one body and more:
-    ``n_bodies``, ``gap`` G, ``separation`` Q, ``sharpness`` S, ``rest`` and ``labels``), ``chosen``
-    (place of the level that was taken), ``next_best`` (another level, or None), ``agreement`` of
-    alternate blocks (``counts`` and ``rand``, None of fewer than 4 snapshots), ``n_effective``,
-    ``n_snapshots``.
-``found.reference``, ``found.moving``
-    Number of the body that is held still, and those of the others.
-``found.hinges``
-    One for each of ``moving``. ``kind`` is one of rigid, translation, hinge, screw, ball, diffuse
-    and undefined; ``axis`` (unit vector) and ``point`` (on it, near the interface) are NaN where
-    the kind has none; ``angles`` (degrees from the mean) and ``shifts`` belong to the snapshots
-    ``frames`` (counted from 0), in which both bodies are whole; ``axis_error`` (one standard
-    deviation) and ``axis_cone`` (95 of 100 draws; NaN of two snapshots) are degrees about the axis,
-    ``point_error`` is how far it is off across it (of a ball joint, in all directions),
-    ``angle_error`` is that of one angle; ``range`` (with ``range_error``) and ``rms`` are of the
-    angles; ``states`` is the screw from the lower to the upper of two states, or None; ``verdict``
-    what to be careful about.
-``found.known``
-    Screws of a known transition, one for each of ``moving``, whose axes the angles are measured
-    about; empty where each hinge has an axis of its own.
-``found.explained``
-    Shares of the variance, a row for each of ``levels``, with ``freedom`` to draw them against.
-``found.fluctuation``
-    Root mean square distance of each site from its mean place, the reference held still.
-``splits``
-    How the smaller side of each split of the condensed tree of the result moves against the larger:
-    ``height``, sites ``reference`` and ``body``, ``motion`` (as in ``hinges``).
-"""
+"""The recipe of motions: rigid bodies as the hierarchy, and how they move."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from timme.analysis.motion_arrays import (
-    motions_from_arrays,
-    motions_to_arrays,
-    splits_from_arrays,
-    splits_to_arrays,
+from timme import objects as make_objects
+from timme._arrays import Floats, Ints
+from timme.analysis.choices import choose_sites
+from timme.analysis.inputs import (
+    READING,
+    in_memory,
+    noted_warnings,
+    read_snapshots,
+    settings_of,
 )
-from timme.analysis.protocol import Arrays, PlainPart, Rows
-from timme.analysis.system import System
-from timme.hierarchy.tree import Hierarchy
-from timme.motion import Bodies, Hinge, Motions, SplitMotion
-from timme.motion.counting import ENOUGH, JITTER, SHARP, SOFT
+from timme.analysis.recipe import analyse, assemble, finish
+from timme.analysis.result import Analysis, announce
+from timme.analysis.settings import MotionSettings, Settings
+from timme.analysis.system import sources_of
+from timme.comparison.sites import common_sites
+from timme.engine.checkpoint import Progress
+from timme.ensemble import Ensemble
+from timme.ensemble.atoms import angstroms
+from timme.ensemble.residues import residue_index, shown_sites
+from timme.io import read
+from timme.motion.correlation import two_point as correlate
+from timme.motion.motions import describe_motion
+from timme.motion.superposition import superpose
+from timme.motion.variance import Components, principal_components, rmsip
+from timme.objects import Objects
+
+_COMPONENTS, _HALVES = 10, 8  # that are kept; snapshots whose halves are compared
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Moved(PlainPart):
-    """Rigid bodies among the shown objects, and how they move."""
+def analyse_motion(
+    source: Any,
+    *others: Any,
+    settings: MotionSettings | None = None,
+    progress: Progress | None = None,
+    write: Callable[[Ensemble, str], object] | None = None,
+    **options: Any,
+) -> Analysis:
+    """Find the rigid bodies of an ensemble, and how they move against one another.
 
-    found: Motions  # of the shown objects, in their order
-    members: tuple[str, ...]  # of each body, in words: "A 1-29 68-115"
-    alone: str  # sites of no body, in words
-    next_members: tuple[str, ...]  # of each body of the next best level
-    splits: tuple[SplitMotion, ...] = ()  # of the condensed tree, the highest first
-    name: ClassVar[str] = "motion"
+    Parameters
+    ----------
+    source : path, array, Universe, Ensemble, Analysis, …
+        As for :func:`timme.analyse`, but no matrix; of an Analysis, its files are read again.
+    *others : path
+        Trajectories of a topology, or more structures.
+    settings : MotionSettings, optional
+        All settings at once.
+    progress : callable, optional
+        As for :func:`timme.analyse`.
+    write : callable, optional
+        Called with all snapshots, superposed on the body held still, and ``superposed=``.
+    **options
+        Fields of :class:`timme.analysis.MotionSettings`, such as ``bodies=3``.
 
-    def to_arrays(self) -> Arrays:
-        """Return what is stored, by name.
+    Returns
+    -------
+    Analysis
+        Its hierarchy joins pieces into bodies, and bodies into the whole, at the rest that rigid
+        motion leaves.
 
-        Returns
-        -------
-        dict
-            Bodies and the table of their numbers, motions by body, shares of the variance.
-        """
-        words = {
-            "members": np.array(self.members, dtype=np.str_),
-            "alone": self.alone,
-            "next_members": np.array(self.next_members, dtype=np.str_),
-        }
-        return motions_to_arrays(self.found) | splits_to_arrays(self.splits) | words
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
-        """Make the part of what was stored.
-
-        Parameters
-        ----------
-        arrays, system, hierarchy
-            As for :meth:`Part.from_arrays`.
-
-        Returns
-        -------
-        Moved
-            The same.
-        """
-        del system, hierarchy
-        return cls(
-            motions_from_arrays(arrays),
-            tuple(arrays["members"].tolist()),
-            str(arrays["alone"]),
-            tuple(arrays["next_members"].tolist()),
-            splits_from_arrays(arrays),
+    Examples
+    --------
+    >>> import timme
+    >>> planted = timme.synthetic.bodies((60, 40), 20, spans=[30.0])
+    >>> timme.analyse_motion(planted.ensemble).hierarchy.quantity.symbol
+    'rest'
+    """
+    chosen = settings_of(MotionSettings, settings, options)
+    if isinstance(source, Analysis):
+        (source, *files), chosen = _opened_again(source, chosen)
+        others = tuple(files)
+    with noted_warnings() as notes:
+        ensemble = read_snapshots(source, others, chosen, progress)
+        announce(progress, "finding rigid bodies")
+        objects, sites = _standing(ensemble, chosen.shown)
+        still = None
+        if chosen.reference is not None:
+            still = np.flatnonzero(np.isin(sites, ensemble.find_sites(chosen.reference)))
+        standing = in_memory(ensemble.select(sites))
+        known = None if chosen.axis_from is None else known_transition(standing, chosen.axis_from)
+        found = describe_motion(
+            standing,
+            n_bodies=chosen.bodies,
+            reference=still,
+            transition=known,
+            seed=chosen.seed,
         )
+        core = found.bodies.members(found.reference)
+        if known is not None and not found.known:
+            notes.append("axis_from= is not used: one body turns against no other")
+        made = assemble(objects, hierarchy=found.bodies.hierarchy)
+        if write is not None and chosen.superposed is not None:
+            laid = superpose(ensemble, sites[core])
+            notes.extend(laid.notes)
+            write(laid.ensemble, chosen.superposed)
+        announce(progress, "finding principal components")
+        modes, halves = _components(standing, core)
+    origin = replace(
+        made.made,
+        recipe="motion",
+        kind="molecule",
+        settings=chosen,
+        given=tuple(sorted(chosen.model_fields_set)),
+    )
+    made = replace(made, made=origin, motion=found, modes=modes, halves=halves)
+    return finish(made, notes)
 
-    def facts(self) -> Rows:
-        """Describe it in rows of the summary, whatever the cutoff.
 
-        Returns
-        -------
-        list of (str, str)
-            Bodies as runs of residues, and how each moves against the one held still.
-        """
-        bodies = self.found.bodies
-        rows = [("bodies", bodies_text(bodies))]
-        if bodies.n_bodies > 1:
-            rows += [
-                ("", f"{number}: {text}" + self._motion(number - 1))
-                for number, text in enumerate(self.members, start=1)
-            ]
-        if self.alone:
-            rows.append(("", f"in no body: {self.alone}"))
-        return [*rows, *(("", text) for text in self._next_best())]
+def two_point(
+    source: Any,
+    *others: Any,
+    distances: npt.ArrayLike,
+    lags: Sequence[int] = (1,),
+    drift: bool = False,
+    **options: Any,
+) -> Analysis:
+    """Analyse particles, and correlate the displacements of their pairs against distance.
 
-    def _motion(self, body: int) -> str:
-        if body not in self.found.moving:
-            return " (held still)"
-        place = self.found.moving.index(body)
-        told = hinge_text(self.found.hinges[place], self.found.bodies.hierarchy.unit)
-        if self.found.known:
-            known, share = self.found.known[place], self.found.hinges[place].index
-            told += (
-                f"; about the axis of the known transition, {known.angle:.1f}° there, which has "
-                f"{100 * share:.0f} % of all turning"
+    Parameters
+    ----------
+    source, *others
+        As for :func:`timme.analyse`: particles in 2 or 3 dimensions.
+    distances : array_like
+        Ascending distances between which pairs are counted.
+    lags : sequence of int, optional
+        In snapshots.
+    drift : bool, optional
+        Whether the mean displacement of all particles is subtracted.
+    **options
+        As for :func:`timme.analyse`.
+
+    Returns
+    -------
+    Analysis
+        With ``correlation``.
+
+    Examples
+    --------
+    >>> import timme
+    >>> walks = np.random.default_rng(0).normal(size=(50, 20, 2)).cumsum(axis=0)
+    >>> two_point(walks, distances=[0, 5, 10]).correlation.along.shape
+    (1, 2)
+    """
+    chosen = settings_of(Settings, options.pop("settings", None), _settings_in(options))
+    with noted_warnings() as notes:
+        ensemble = read_snapshots(source, others, chosen, options.get("progress"))
+    found = correlate(ensemble, distances, lags=lags, drift=drift)
+    rest = {name: value for name, value in chosen if name in chosen.model_fields_set - READING}
+    made = analyse(ensemble, **options, **rest)
+    return finish(replace(made, correlation=found), [*notes, *found.notes])
+
+
+def _settings_in(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the fields of settings out of options, which keep how a run is carried out."""
+    how = ("metric", "client", "progress", "checkpoint")
+    return {name: options.pop(name) for name in [*options] if name not in how}
+
+
+def _standing(ensemble: Ensemble, text: str | None) -> tuple[Objects, Ints]:
+    """Return objects of the hierarchy, and the site that stands for each: residues if they can."""
+    sites = shown_sites(ensemble.sites) if text is None else ensemble.find_sites(text)
+    if not len(sites):
+        return make_objects.points(ensemble), np.arange(ensemble.n_sites)
+    residue = residue_index(ensemble.sites)
+    if np.array_equal(residue[sites], np.arange(residue.max() + 1)):
+        return make_objects.residues(ensemble), sites
+    return make_objects.points(ensemble.select(sites)), sites
+
+
+def _components(ensemble: Ensemble, core: Ints) -> tuple[Components, float]:
+    """Return the largest components, and how far those of both halves agree."""
+    found = principal_components(ensemble, on=core, n_components=_COMPONENTS)
+    if ensemble.n_snapshots < _HALVES:
+        return found, np.nan
+    laid, middle = superpose(ensemble, core).ensemble, ensemble.n_snapshots // 2
+    parts = (laid[:middle], laid[middle:])
+    return found, rmsip(*(principal_components(part, superposed=True) for part in parts))
+
+
+def _opened_again(source: Analysis, chosen: MotionSettings) -> tuple[list[str], MotionSettings]:
+    """Return the files of a result, if they are the same, and the settings of their reading."""
+    made, paths = source.made, list[str]()
+    for each in made.sources:
+        if not each.sha256 or sources_of([each.path])[0].sha256 != each.sha256:
+            raise ValueError(
+                f"{each.path or each.name} is not the file that the result was made from: give "
+                "the files themselves"
             )
-        return f"; {told}"
-
-    def _next_best(self) -> list[str]:
-        """Say what the next best number of bodies would be."""
-        level = self.found.bodies.next_best
-        if level is None:
-            return []
-        parts = " | ".join(self.next_members)
-        soft = "soft parts" if level.gap >= SOFT else "no parts of their own"
-        if level.gap >= ENOUGH and level.bends:
-            soft = "parts of one that bends evenly"
-            soft += f", S {level.sharpness:.2g} where {SHARP:g} is asked for"
-        less = ", moving less than they jitter" if level.separation < JITTER else ""
-        times = f"{level.gap:.2g} × as much as parts inside them do, {ENOUGH:g} × is asked for"
-        return [f"next best, {level.n_bodies}: {soft} ({parts}), {times}{less}"]
+        paths.append(each.path)
+    if not paths:
+        raise ValueError("the result was made in memory: give the snapshots themselves")
+    fields = (READING | {"select", "chain", "shown", "replicas"}) & set(made.given)
+    known = {name: getattr(made.settings, name) for name in fields - chosen.model_fields_set}
+    return paths, settings_of(MotionSettings, chosen, known)
 
 
-def bodies_text(bodies: Bodies) -> str:
-    """Say how many bodies there are, and how surely.
-
-    Parameters
-    ----------
-    bodies : Bodies
-        What was found.
-
-    Returns
-    -------
-    str
-        In a line.
-    """
-    learned = f"from {bodies.n_snapshots} snapshots"
-    if bodies.agreement is not None:
-        one, other = bodies.agreement.counts
-        rand = bodies.agreement.rand
-        learned += f"; alternate blocks of them: {one} and {other}, agreeing by {rand:.2f}"
-    if bodies.n_bodies == 1:
-        return f"one rigid body, {learned}"
-    level = bodies.levels[bodies.chosen]
-    unit = bodies.hierarchy.unit
-    moves = f"they move {level.gap:.3g} × as much as parts inside them do"
-    return (
-        f"{bodies.n_bodies} rigid bodies with a rest of {level.rest:.2f} {unit}".rstrip()
-        + f"; {moves}; {learned}"
-    )
-
-
-def hinge_text(found: Hinge, unit: str = "") -> str:
-    """Say how a body moves, in a few words.
-
-    Parameters
-    ----------
-    found : Hinge
-        Its motion.
-    unit : str, optional
-        Of lengths.
-
-    Returns
-    -------
-    str
-        Kind, angle and axis, or the centre of rotation in a plane, with their errors, and what to
-        be careful about.
-    """
-
-    def long(length: float) -> str:
-        return f"{length:.2g} {unit}".rstrip()
-
-    careful = f" ({found.verdict})" if found.verdict else ""
-    if found.kind == "undefined":
-        return f"how it moves is not to be told: {found.verdict}"
-    if found.kind in {"rigid", "translation"}:
-        told = {"rigid": "still", "translation": f"shifted by {long(np.ptp(found.shifts))}"}
-        return told[found.kind] + careful
-    if found.states is not None:
-        careful = f", in two states {found.states.angle:.1f}° apart{careful}"
-    if found.in_a_plane:
-        x, y, _ = found.point
-        return (
-            f"{found.kind}, {found.range:.1f}° about the point ({x:.4g}, {y:.4g}) "
-            f"± {long(found.point_error)}{careful}"
-        )
-    sure = f" ± {found.axis_error:.1f}°" if np.isfinite(found.axis_cone) else ""
-    axis = ", ".join(f"{part:.2f}" for part in found.axis)
-    rise = (
-        f", {long(found.pitch * np.radians(found.range))} along it" if found.kind == "screw" else ""
-    )
-    return f"{found.kind}, {found.range:.1f}° about ({axis}){sure}{rise}{careful}"
+def known_transition(ensemble: Ensemble, files: tuple[str, ...]) -> Floats:
+    """Return where sites are before and after a known transition (2, sites, 3), NaN if missing."""
+    found = np.full((2, ensemble.n_sites, 3), np.nan)
+    for places, path in zip(found, files, strict=True):
+        there = read(path, select=partial(choose_sites, chains=None, text=None))
+        try:
+            common = common_sites(ensemble.sites, there.sites)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        scale = (angstroms(there.unit) or 1.0) / (angstroms(ensemble.unit) or 1.0)
+        places[common.first] = scale * there.snapshot()[0][common.second]
+    found[:, np.isnan(found).any(axis=(0, 2))] = np.nan
+    return found

@@ -1,71 +1,275 @@
-"""How a result was made, and how it is shown unless one asks for something else."""
+"""The recipe of an analysis: snapshots, or a ready-made matrix, become an Analysis."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from timme._html import Described
-from timme.settings import Display, RigidSettings, Settings
+import numpy as np
 
-FREELY_JOINTED = "freely-jointed chain"  # a theory with closed forms
+from timme.analysis.choices import Kind, choose_objects, choose_pairs, choose_shown, kind_of
+from timme.analysis.finding import find
+from timme.analysis.inputs import (
+    in_memory,
+    noted_warnings,
+    read_snapshots,
+    settings_of,
+    without_short_tracks,
+)
+from timme.analysis.matrices import analyse_matrix, is_matrix
+from timme.analysis.measurement import measure_and_link, most_contacts
+from timme.analysis.result import Analysis, announce
+from timme.analysis.settings import Settings, make
+from timme.analysis.system import made_of, notes_on, remarks_on, sources_of, system_of
+from timme.confidence.assessment import assess
+from timme.engine.checkpoint import Checkpoint, CheckpointError, Progress, Run
+from timme.engine.metrics import Metric
+from timme.engine.workers import connect
+from timme.ensemble import Ensemble
+from timme.ensemble.residues import is_nucleic, is_protein
+from timme.fluctuations import Fluctuations
+from timme.hierarchy.linking import link
+from timme.hierarchy.quantity import SIGMA
+from timme.hierarchy.tree import Hierarchy
+from timme.motion.motions import describe_motion
+from timme.objects import Objects
+
+_FEWEST, _MOST = 20, 5_000  # sites in which bodies are looked for
+_WALKS, _WALKED = 10, 50_000_000  # snapshots, and distances, for which walkers are drawn unasked
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Input(Described):
-    """A file that was read, or what else snapshots came from."""
+def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
+    source: Any,
+    *others: Any,
+    objects: Any = None,
+    pairs: Any = None,
+    metric: Metric | None = None,
+    settings: Settings | None = None,
+    workers: int | None = None,
+    client: Any = None,
+    progress: Progress | None = None,
+    checkpoint: str | Path | Checkpoint | None = None,
+    **options: Any,
+) -> Analysis:
+    """Find which parts of a system move together.
 
-    name: str
-    sha256: str = ""  # of a file
+    Parameters
+    ----------
+    source : path, array, DataFrame, Universe, Ensemble, Objects, …
+        Whatever :func:`timme.read` takes, an Ensemble or Objects; or σ of pairs: a file with a
+        matrix, a square matrix, the upper triangle of one, a DataFrame with the same labels both
+        ways, or Fluctuations.
+    *others : path
+        Trajectories of a topology, or more structures.
+    objects : str, Objects, mapping or sequence, optional
+        What is compared: a name such as ``"residues"``, a file, Objects, or what
+        :func:`timme.objects.groups` takes.
+    pairs : str, Pairs or array_like, optional
+        Which objects are compared: a rule such as ``"contact:8"``, a file, Pairs, or pairs of
+        numbers of objects, counted from 0.
+    metric : str or callable, optional
+        Distance of two points, as for :func:`timme.measure`.
+    settings : Settings, optional
+        All settings at once.
+    workers : int, optional
+        Number of threads, all cores by default.
+    client : distributed.Client or str, optional
+        Dask cluster that measures, or the address of its scheduler.
+    progress : callable, optional
+        Called with the work done and the whole work; its method ``begin``, if it has one, with
+        the name of each phase.
+    checkpoint : path, optional
+        File in which the work is saved at intervals; a run that was interrupted goes on from it.
+    **options
+        Fields of :class:`timme.analysis.Settings`, as values or as texts of the command line.
+
+    Returns
+    -------
+    Analysis
+        The finding, with all that led to it.
+
+    Examples
+    --------
+    >>> import timme
+    >>> found = timme.analyse(timme.synthetic.planted().ensemble, cutoff=0.2)
+    >>> found.hierarchy.n_sites
+    90
+    """
+    own = {"objects": objects, "pairs": pairs}
+    options |= {name: str(text) for name, text in own.items() if isinstance(text, str | Path)}
+    own = {name: None if name in options else value for name, value in own.items()}
+    chosen = settings_of(Settings, settings, options)
+    with ExitStack() as stack:
+        notes = stack.enter_context(noted_warnings())
+        if is_matrix(source):
+            own |= {"metric": metric, "trajectories": others or None}
+            found = analyse_matrix(source, chosen, [name for name in own if own[name] is not None])
+        else:
+            if isinstance(source, Objects):
+                own["objects"], source = source, source.ensemble
+            made = isinstance(own["objects"], Objects)
+            ensemble = read_snapshots(source, others, chosen, progress, as_it_is=made)
+            if made and own["objects"].ensemble is not ensemble:
+                raise ValueError("Objects bring their snapshots: pass them alone")
+            if isinstance(checkpoint, str | Path):
+                checkpoint = stack.enter_context(Checkpoint(checkpoint, resume=True))
+            if checkpoint is not None:
+                notes += _take_up(checkpoint, ensemble, chosen)
+            how: dict[str, Any] = {"workers": workers or chosen.workers, "progress": progress}
+            how |= {"client": connect(client) if isinstance(client, str) else client}
+            found = _of_snapshots(ensemble, chosen, own, metric, {**how, "checkpoint": checkpoint})
+    return finish(found, notes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Provenance(Described):
-    """Where a result came from."""
+def assemble(
+    objects: Objects,
+    fluctuations: Fluctuations | None = None,
+    hierarchy: Hierarchy | None = None,
+    **display: Any,
+) -> Analysis:
+    """Return the analysis of what was measured and linked step by step.
 
-    version: str = ""  # of timme
-    command: str = ""
-    inputs: tuple[Input, ...] = ()
-    paths: tuple[str, ...] = ()  # of these, as they were given; none where nobody shall know them
-    title: str = ""  # what the user calls it
+    Parameters
+    ----------
+    objects : Objects
+        What was compared.
+    fluctuations : Fluctuations, optional
+        σ of their pairs.
+    hierarchy : Hierarchy, optional
+        What these were linked to; by default they are linked here.
+    **display
+        Settings of pictures: ``shown``, ``cutoff``, ``min_size``, ``palette``, ``length``.
 
-    @property
-    def input_names(self) -> str:
-        """The names of the inputs in one line."""
-        return ", ".join(entry.name for entry in self.inputs)
+    Returns
+    -------
+    Analysis
+        With its finding.
+
+    Examples
+    --------
+    >>> from timme import measure, objects, pairs, synthetic
+    >>> points = objects.points(synthetic.planted().ensemble)
+    >>> assemble(points, measure(points, pairs.all(points), metric="cityblock")).hierarchy.n_sites
+    90
+    """
+    settings = make(Settings, **display)
+    if hierarchy is None:
+        if fluctuations is None:
+            raise ValueError("an analysis needs σ of pairs, or the hierarchy of these objects")
+        is_length = fluctuations.unit == objects.ensemble.unit
+        hierarchy = link(fluctuations, quantity=replace(SIGMA, is_length=is_length))
+    counts = {hierarchy.n_sites} | ({fluctuations.n_objects} if fluctuations else set())
+    if counts != {len(objects)}:
+        told = " and ".join(map(str, sorted(counts)))
+        raise ValueError(f"σ and a hierarchy of {len(objects)} objects are needed, got {told}")
+    shown, kind_ = choose_shown(objects, settings.shown), kind_of(objects.ensemble)
+    made = made_of(objects, kind_, settings, settings.model_fields_set)
+    if fluctuations is not None:
+        made = replace(made, n_pairs=len(fluctuations.sigma))
+    found = Analysis(system_of(objects, shown), hierarchy, made, fluctuations=fluctuations)
+    return finish(found, notes_on(objects.ensemble))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Recipe(Described):
-    """The recipe as it was carried out."""
+def finish(analysis: Analysis, notes: Iterable[str] = ()) -> Analysis:
+    """Return an analysis with its finding, and every note once."""
+    every = dict.fromkeys((*analysis.notes, *notes, *remarks_on(analysis)))
+    analysis = replace(analysis, notes=tuple(every))
+    return replace(analysis, finding=find(analysis))
 
-    kind: str = ""  # what was compared or decomposed: "bodies", "atoms"
-    n_pairs: int | None = None  # that were compared
-    compared: str = ""  # which pairs these were
-    theory: str = ""  # a model whose closed forms are drawn beside what was found
-    # Given by the user or chosen for them; where nothing was computed, those of pictures alone.
-    settings: Settings | RigidSettings | Display = field(default_factory=Display)
-    length_name: str = ""  # what the length a of the settings is: "C–C bond"
-    cut_at: str = ""  # cutoff at which clusters that were read had been cut, as it was written
-    known: tuple[tuple[float, str], ...] = ()  # cutoffs that mean something here, and what
-    provenance: Provenance = field(default_factory=Provenance)
 
-    def __post_init__(self) -> None:
-        """Keep sequences that nobody can change afterwards."""
-        several: dict[str, Any] = {
-            name: tuple(value)
-            for name, value in self.settings.plain().items()
-            if isinstance(value, list)
-        }
-        object.__setattr__(self, "settings", replace(self.settings, **several))
-        known = tuple((float(cutoff), meaning) for cutoff, meaning in self.known)
-        object.__setattr__(self, "known", known)
+def _of_snapshots(
+    ensemble: Ensemble, settings: Settings, own: dict[str, Any], metric: Any, how: dict[str, Any]
+) -> Analysis:
+    given_, progress, run = settings.model_fields_set, how["progress"], Run.of(**how)
+    used = ""
+    if settings.min_overlap is not None and not ensemble.gaps:
+        raise ValueError("min_overlap= is for tracks with gaps, got none: leave it out")
+    if ensemble.gaps and not isinstance(own["objects"], Objects):
+        ensemble, settings, used = without_short_tracks(ensemble, settings)
+    kind_ = kind_of(ensemble)
+    objects = choose_objects(ensemble, kind_, settings, own["objects"])
+    if len(objects) < 2:
+        raise ValueError(
+            f"{ensemble.prefix}at least 2 {objects.kind} are needed, got {len(objects)}: select "
+            "more sites, or choose other objects"
+        )
+    announce(progress, "choosing pairs")
+    most = most_contacts(objects, settings.memory)
+    options: dict[str, Any] = {"metric": metric, "most": most, **how}
+    pairs, settled = choose_pairs(objects, kind_, settings, own["pairs"], **options)
+    shown = choose_shown(objects, settings.shown)
+    announce(progress, "measuring σ")
+    measured = measure_and_link(objects, pairs, shown, settings, metric, how, kind_)
+    sigma, tree = measured.sigma, measured.hierarchy
+    if settings.objects == "auto" or own["objects"] is not None:
+        settled["objects"] = objects.kind
+    made = made_of(objects, kind_, settings.model_copy(update=settled), given_)
+    few = len(pairs) - measured.n_pairs
+    shares = f"which share fewer than {settings.min_overlap} snapshots"
+    text = f"; {few:,} of {len(pairs):,} left out, {shares}" * bool(few)
+    if metric is not None:
+        text += f", by the metric {getattr(metric, '__name__', metric)}"
+    made = replace(made, pairs=pairs.description + text, n_pairs=measured.n_pairs, used=used)
+    notes = [*notes_on(ensemble, settings), *measured.notes]
+    found = Analysis(system_of(objects, shown), tree, made, tuple(notes), fluctuations=sigma)
+    walks = _walks(objects, kind_, settings, metric, len(sigma.pairs))
+    if settings.confidence is not False:
+        announce(progress, "resampling")
+        judged = assess(
+            *(objects, sigma, tree),
+            shown=shown.objects,
+            min_size=max(2, settings.min_size),
+            chance=walks,
+            linkage=settings.linkage,
+            metric=metric,
+            noise=measured.noise,
+            seed=settings.seed,
+            run=run,
+        )
+        found = replace(found, confidence=judged)
+    announce(progress, "finding rigid bodies")
+    return _with_bodies(found, ensemble, settings)
 
-    @property
-    def options(self) -> dict[str, object]:
-        """Settings that were given or chosen and facts, by name, as a reader sees them."""
-        named = ("kind", "n_pairs", "compared", "theory")
-        facts = {name: getattr(self, name) for name in named}
-        plain = self.settings.plain()
-        chosen = {name: value for name, value in plain.items() if value is not None}
-        return chosen | {name: value for name, value in facts.items() if value}
+
+def _take_up(checkpoint: Checkpoint, ensemble: Ensemble, settings: Settings) -> list[str]:
+    """Go on from a checkpoint of the same run, or begin anew; return a note on either."""
+    files = ", ".join(f"{each.name} {each.sha256}" for each in sources_of(ensemble.sources))
+    identity = {"version": version("pytimme"), "input": files, "settings": repr(settings)}
+    try:
+        checkpoint.identify(identity)
+    except CheckpointError:
+        checkpoint.path.unlink(missing_ok=True)
+        checkpoint.identify(identity)
+        return [f"{checkpoint.path} was of another run, and this one began anew"]
+    return ["this run went on from one that was interrupted"] * checkpoint.resumed
+
+
+def _walks(objects: Objects, kind_: Kind, settings: Settings, metric: Any, n_pairs: int) -> bool:
+    """Return whether clusters are compared with those of independent walkers."""
+    ensemble = objects.ensemble
+    possible = kind_ == "particles" and objects.are_points and not ensemble.independent
+    if settings.chance is not None:
+        if settings.chance and not (possible and ensemble.n_snapshots > 2):
+            raise ValueError("chance= is for particles in 3 snapshots or more: leave it out")
+        return settings.chance
+    small = n_pairs * ensemble.n_snapshots <= _WALKED and ensemble.n_snapshots >= _WALKS
+    return possible and small and metric is None
+
+
+def _with_bodies(analysis: Analysis, ensemble: Ensemble, settings: Settings) -> Analysis:
+    """Add the rigid bodies of the shown residues of a biopolymer."""
+    system, atoms = analysis.system, analysis.shown_atoms
+    sites = system.object_sites[system.shown]
+    suits = len(sites) in range(_FEWEST, _MOST + 1) and len(np.unique(sites)) == len(sites)
+    polymer = suits and (is_protein(atoms) | is_nucleic(atoms)).mean() > 0.5
+    if not (polymer and system.sequential and ensemble.n_dimensions == 3):
+        return analysis
+    try:
+        motion = describe_motion(in_memory(ensemble.select(sites)), seed=settings.seed)
+    except ValueError as error:
+        return replace(analysis, notes=(*analysis.notes, f"no rigid bodies were found: {error}"))
+    return replace(analysis, motion=motion)

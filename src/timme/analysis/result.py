@@ -1,224 +1,285 @@
-"""An Analysis and what is said of it: the cutoffs worth looking at, and a few rows of facts."""
+"""The result of an analysis: what was analysed, how it was made, and all that was found."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import InitVar, dataclass, fields
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Literal, Self
 
 import numpy as np
 
-from timme._arrays import Ints
-from timme._errors import require
-from timme._html import Described, table
-from timme.analysis.judged import Judged
-from timme.analysis.parts import Constraints, Measured
-from timme.analysis.protocol import Part
-from timme.analysis.recipe import Recipe
-from timme.analysis.system import System
-from timme.fluctuations.sigma import Fluctuations
+from timme._arrays import Coordinates, Floats, Ints, Strings, indices
+from timme._text import Described, counted
+from timme.analysis import tables
+from timme.analysis.finding import Finding
+from timme.analysis.settings import Model, Settings
+from timme.comparison.agreement import Agreement
+from timme.comparison.differences import Difference
+from timme.comparison.sites import Common
+from timme.confidence.assessment import ClusterRecord, Confidence
+from timme.ensemble.atoms import Atoms
+from timme.fluctuations import Fluctuations
+from timme.hierarchy.condensed import condense
 from timme.hierarchy.tree import Hierarchy
-from timme.rigidity.network import Network
-from timme.statistics import Suggestion, suggest
-from timme.system.atoms import Atoms
+from timme.motion.correlation import TwoPoint
+from timme.motion.fits import shape_of
+from timme.motion.hinges import Hinge
+from timme.motion.motions import Motions
+from timme.motion.variance import Components
+from timme.rigidity.decomposition import Decomposition
+from timme.rigidity.ensemble import Together
+from timme.rigidity.networks import Network
 
-P = TypeVar("P", bound=Part)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class System(Described):
+    """Names and places of what a hierarchy clusters.
+
+    Objects are what the hierarchy clusters; sites are the points of the ensemble of which they
+    consist. Pictures and statistics show and count the objects ``shown``.
+    """
+
+    names: Strings  # (objects,), as people write them
+    object_sites: Ints  # (objects,), the site that stands for each object
+    site_objects: Ints  # (sites,), the object whose colour a site carries, -1 for none
+    sites: Atoms  # (sites,), with the bonds between them
+    coordinates: Coordinates  # (sites, dimensions), the first snapshot; no dimensions of a matrix
+    shown: Ints  # objects that are drawn and counted, in the order of the axis
+    shown_name: str = "site"  # what these are: "Cα", "molecule", "particle"
+    sequential: bool = True  # whether they have an order of their own, as residues have
+    n_snapshots: int = 0  # 0 for a ready-made matrix
+    duration: float = np.nan  # from the first snapshot to the last, in ps
+    unit: str = ""  # of the coordinates
+    box: Floats | None = None  # (dimensions, dimensions), of the first snapshot
+    film: Coordinates | None = None  # (frames, sites, dimensions), some snapshots in order
+    film_frames: Ints | None = None  # (frames,), which snapshots these are
+    numbers: Ints | None = None  # (sites,), ids or places in the files of the user
+
+    def restrict(self, objects: Ints) -> Self:
+        """Return a system of some of the objects, all of them shown; sites stay."""
+        place = np.full(len(self.names) + 1, -1)
+        place[objects] = every = np.arange(len(objects))
+        return replace(
+            self,
+            names=self.names[objects],
+            object_sites=self.object_sites[objects],
+            site_objects=place[self.site_objects],
+            shown=every,
+        )
+
+    @classmethod
+    def without_places(cls, sites: Atoms, *, unit: str = "") -> Self:
+        """Return the sites of a matrix: each is an object that is shown."""
+        every = np.arange(len(sites.names))
+        names = np.array([sites.label(site) for site in every.tolist()])
+        return cls(names, every, every, sites, np.empty((len(every), 0)), every, unit=unit)
 
 
-@dataclass(frozen=True, eq=False)  # without slots, as what is worked out once is kept
-class Seen:
-    """A hierarchy and the objects of it that are shown."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Source(Described):
+    """A file that was read."""
 
-    hierarchy: Hierarchy  # of all objects
-    shown: Ints
+    name: str
+    sha256: str = ""
+    path: str = ""  # as it was given
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Made(Described):
+    """How a result was made."""
+
+    recipe: Literal["run", "rigidity", "motion", "compare"] = "run"
+    kind: Literal["molecule", "particles", "matrix"] = "particles"
+    title: str = ""  # "1bnr", "4ake → 1ake"
+    objects: str = ""  # what was compared: "bodies", "points"
+    pairs: str = ""  # which pairs, in words
+    n_pairs: int | None = None
+    used: str = ""  # which tracks were long enough, in words
+    settings: Model = field(default_factory=Settings)  # as carried out
+    given: tuple[str, ...] = ()  # names of those that the user gave
+    length: float | None = None  # the length a of σ/a
+    length_name: str = ""  # what it is: "C–C bond"
+    theory: str = ""  # model whose closed forms are drawn: "freely-jointed chain"
+    sources: tuple[Source, ...] = ()
+    command: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rigidity(Described):
+    """Rigid clusters of one structure, beside the hierarchy of its energies."""
+
+    network: Network
+    decomposition: Decomposition  # at `cutoff`
+    cutoff: float  # energy of the bonds that hold, in kcal/mol
+    flexibility: Floats  # (residues,), index of the backbone of each, NaN where it has none
+    n_added: int = 0  # hydrogens that were added
+    together: Together | None = None  # over the models of an ensemble, or perturbed copies
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """A rigid body, and how it moves against another."""
+
+    name: str  # "1" is the largest
+    members: str  # "A 1-29, 68-115"
+    sites: Ints  # of the shown, ascending
+    chain: str
+    fit: float  # rms distance of its sites from a rigid shape; NaN unknown
+    relative_to: str = ""  # name of the body against which it moves; "" for one held still
+    motion: Hinge | None = None
+
+    @property
+    def angle(self) -> float:
+        """Range of its angles in degrees; NaN for one held still."""
+        return float("nan") if self.motion is None else self.motion.range
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # without slots: properties are kept
+class Analysis(Described):
+    """A hierarchy with what it clusters, what was found, and how surely."""
+
+    system: System
+    atom_hierarchy: Hierarchy  # of all objects
+    made: Made = field(default_factory=Made)
+    notes: tuple[str, ...] = ()  # every note; the console shows those of the finding
+    finding: Finding | None = None  # set once, at the end of a recipe
+    fluctuations: Fluctuations | None = None  # σ of the pairs that were compared
+    confidence: Confidence | None = None
+    motion: Motions | None = None  # of the shown sites
+    modes: Components | None = None  # of the shown sites
+    halves: float = np.nan  # how far modes of both halves of a run agree (RMSIP), beside 1
+    rigidity: Rigidity | None = None
+    correlation: TwoPoint | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse names and places of another system than that of the hierarchy."""
+        system, n_objects = self.system, self.atom_hierarchy.n_sites
+        n_sites, shown = len(system.sites), indices(system.shown, n_objects, "shown objects")
+        fits = [
+            system.names.shape == system.object_sites.shape == (n_objects,),
+            system.site_objects.shape == system.coordinates.shape[:1] == (n_sites,),
+            ((system.object_sites >= 0) & (system.object_sites < n_sites)).all(),
+            ((system.site_objects >= -1) & (system.site_objects < n_objects)).all(),
+            system.film is None or system.film.shape[1:] == system.coordinates.shape,
+            system.numbers is None or system.numbers.shape == (n_sites,),
+            self.motion is None or self.motion.bodies.labels.shape == shown.shape,
+            self.finding is None or self.finding.labels.shape == shown.shape,
+        ]
+        if not all(fits):
+            raise ValueError(f"a result needs one system, got arrays that do not fit: {system!r}")
 
     @cached_property
-    def restricted(self) -> Hierarchy:
-        """The hierarchy as the shown objects see it, worked out when it is first asked for."""
-        return self.hierarchy.restrict(self.shown)
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy of the shown objects."""
+        return self.atom_hierarchy.restrict(self.system.shown)
 
-
-@dataclass(frozen=True, eq=False, repr=False)  # without slots, as an argument is kept
-class Analysis(Described):
-    """A hierarchy with what it clusters, how it was made, and what else was found on the way."""
-
-    system: System  # what was analysed
-    hierarchy: Hierarchy  # of all objects
-    recipe: Recipe  # how it was made, and how it is shown
-    notes: tuple[str, ...] = ()  # what was chosen or left out, and why
-    parts: tuple[Part, ...] = ()  # what was found besides, at most one of each kind
-
-    # Follows from the others, and is no field: `replace` hands it on, so that other notes or
-    # settings do not let the shown hierarchy be worked out again.
-    seen: InitVar[Seen | None] = None
-
-    def __post_init__(self, seen: Seen | None) -> None:
-        """Keep what was worked out for this hierarchy and these objects, and nothing else."""
-        for name, count in Counter(part.name for part in self.parts).items():
-            if count > 1:  # of which the second would be stored in place of the first
-                raise ValueError(
-                    f"a result has one part {name!r} at most, got {count}: leave out the others"
-                )
-        of = (self.hierarchy, self.system.shown)
-        if seen is None or seen.hierarchy is not of[0] or seen.shown is not of[1]:
-            seen = Seen(*of)
-        object.__setattr__(self, "seen", seen)
-
-    @property
-    def shown_hierarchy(self) -> Hierarchy:
-        """The hierarchy as the shown objects see it."""
-        found: Seen = vars(self)["seen"]  # for type checkers an argument, and no attribute
-        return found.restricted
-
-    @property
-    def shown(self) -> Ints:
-        """Objects that are drawn and counted."""
-        return self.system.shown
-
-    @property
+    @cached_property
     def shown_atoms(self) -> Atoms:
-        """Names of the sites that stand for the shown objects; bonds are left out."""
-        atoms, sites = self.system.sites, self.system.object_sites[self.shown]
-        named = {field.name: getattr(atoms, field.name) for field in fields(Atoms)}
-        bonds = named.pop("bonds")[:0]
-        return Atoms(**{name: column[sites] for name, column in named.items()}, bonds=bonds)
+        """Names of the sites that stand for the shown objects."""
+        return self.system.sites.take(self.system.object_sites[self.system.shown])
 
-    @property
-    def length(self) -> float | None:
-        """The length a that cutoffs are divided by; None where they are no lengths."""
-        return self.recipe.settings.length if self.hierarchy.quantity.is_length else None
-
-    @property
-    def fluctuations(self) -> Fluctuations | None:
-        """Measured σ of pairs; None where it was not kept."""
-        found = self.part(Measured)
-        return None if found is None else found.pairs
-
-    @property
-    def network(self) -> Network | None:
-        """Constraints between sites, where rigidity of one structure was counted."""
-        found = self.part(Constraints)
-        return None if found is None else found.network
-
-    def part(self, kind: type[P]) -> P | None:
-        """Return the part of a kind.
-
-        Parameters
-        ----------
-        kind : type
-            One of the kinds of :mod:`timme.analysis.parts`.
-
-        Returns
-        -------
-        Part or None
-            None where the result has no such part.
-        """
-        return next((part for part in self.parts if isinstance(part, kind)), None)
-
-    def suggest(self) -> tuple[Suggestion, ...]:
-        """List the cutoffs worth looking at, each with its reason, the one of the pictures first.
-
-        Returns
-        -------
-        tuple of Suggestion
-            The user's own cutoff, if there is one, then those that are known to mean something,
-            then levels whose clusters are stiff inside and apart, then long-lived ones, and last
-            the paper's steepest rise.
-        """
-        chosen = self.recipe.settings
-        found = suggest(self.shown_hierarchy, large=chosen.large)
-        judged = self.part(Judged)
-        if judged is not None and judged.suggestions():
-            # The paper's criterion is a point of the curve, and no clusters' own: it comes last.
-            found = _distinct(self.shown_hierarchy, (*judged.suggestions(), *found[1:], *found[:1]))
-        known = (Suggestion(cutoff, meaning) for cutoff, meaning in self.recipe.known)
-        if chosen.cutoff is None:
-            return (*known, *found)
-        return (Suggestion(float(chosen.cutoff), "chosen by the user"), *known, *found)
-
-    def _facts(self) -> Iterable[tuple[str, object]]:
-        """What needs no work: the cutoffs of the summary do."""
-        rows = _facts_of(self)
-        if not self.system.n_snapshots:  # of a ready-made matrix
-            rows.append(("sites", f"{self.hierarchy.n_sites:,}"))
-            rows.append(("linked by", self.hierarchy.quantity.symbol))
-        return rows
-
-    def _repr_html_(self) -> str:
-        return table("Analysis", summary(self))
-
-
-def require_analysis(given: Any, step: str) -> None:
-    """Refuse what is no result, and say how it is made.
-
-    Parameters
-    ----------
-    given : Any
-        What the user passed.
-    step : str
-        Which step needs a result.
-    """
-    remedies = {
-        "Fluctuations": "pass timme.gather(objects, fluctuations)",
-        "Hierarchy": "pass timme.gather(objects, hierarchy=hierarchy)",
-        "other": "pass what timme.analyse, timme.rigid, timme.load or timme.gather makes",
-    }
-    require(given, Analysis, step, remedies)
-
-
-def _distinct(hierarchy: Hierarchy, found: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
-    """Leave out cutoffs between the same two levels as one before: they cut the same."""
-    places = [int(np.searchsorted(hierarchy.levels, each.cutoff, side="right")) for each in found]
-    return tuple(each for number, each in enumerate(found) if places[number] not in places[:number])
-
-
-def summary(analysis: Analysis) -> list[tuple[str, str]]:
-    """Describe an analysis in a few rows.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    list of (str, str)
-        What, and its value.
-    """
-    recipe, system, hierarchy = analysis.recipe, analysis.system, analysis.shown_hierarchy
-    rows = _facts_of(analysis)
-    for part in analysis.parts:
-        rows += part.facts()
-    shown = f"{hierarchy.n_sites:,} × {system.shown_name}"
-    rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
-    found = analysis.suggest()
-    for number, suggestion in enumerate(found):
-        cutoff = hierarchy.quantity.cutoff_text(suggestion.cutoff, analysis.length)
-        sizes = hierarchy.cut(suggestion.cutoff).sizes
-        largest = ", ".join(str(size) for size in sizes[:5] if size > 1) or "1"
-        rows.append(
-            ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
+    @cached_property
+    def bodies(self) -> tuple[Body, ...]:
+        """Rigid bodies, the largest first; none where they were not looked for."""
+        motion = self.motion
+        if motion is None:
+            return ()
+        found = motion.bodies
+        moves = {
+            body: (str(other + 1), hinge)
+            for body, other, hinge in zip(
+                motion.moving, motion.relative_to, motion.hinges, strict=True
+            )
+        }
+        return tuple(
+            Body(
+                str(body + 1),
+                tables.runs(self.shown_atoms, found.members(body)),
+                found.members(body),
+                found.chains[body],
+                self.fit(found.members(body)),
+                *moves.get(body, ("", None)),
+            )
+            for body in range(found.n_bodies)
         )
-    first, least = found[0].cutoff if found else None, recipe.settings.min_size
-    for part in analysis.parts:
-        rows += part.findings(hierarchy, first, min_size=least)
-    return rows
+
+    @cached_property
+    def clusters(self) -> tuple[ClusterRecord, ...]:
+        """Clusters of the condensed tree, parents before their parts."""
+        if self.confidence is not None:
+            return self.confidence.records
+        tree = condense(self.hierarchy, min_size=max(2, tables.min_size(self)))
+        each = zip(tree.parents.tolist(), tree.births.tolist(), tree.deaths.tolist(), strict=True)
+        return tuple(
+            ClusterRecord(tree.members(place), parent, low, high, 0.0)
+            for place, (parent, low, high) in enumerate(each)
+        )
+
+    @cached_property
+    def sites(self) -> tables.Table:
+        """One row for each shown site."""
+        return tables.sites(self)
+
+    def fit(self, shown: Ints) -> float:
+        """Rms distance of shown sites from a rigid shape, over the snapshots that are kept."""
+        film, sites = self.system.film, self.system.object_sites[self.system.shown]
+        return float("nan") if film is None else shape_of(film[:, sites[shown]]).rest
+
+    def __str__(self) -> str:
+        return repr(self) if self.finding is None else self.finding.text()
+
+    def __repr__(self) -> str:
+        """One line: the source, what was found, and of what."""
+        system = self.system
+        sizes = [counted(len(system.shown), system.shown_name).replace("Cαs", "Cα")]
+        if system.n_snapshots:
+            sizes.append(counted(system.n_snapshots, "snapshot"))
+        found = "" if self.finding is None else f": {self.finding.brief}"
+        return f"<Analysis {self.made.title}{found}; {', '.join(sizes)}>".replace("  ", " ")
 
 
-def _facts_of(analysis: Analysis) -> list[tuple[str, str]]:
-    """What was read and compared."""
-    recipe, system = analysis.recipe, analysis.system
-    rows = []
-    if recipe.provenance.inputs:
-        rows.append(("input", recipe.provenance.input_names))
-    if system.n_snapshots:
-        rows += [
-            ("snapshots", f"{system.n_snapshots:,}"),
-            ("sites", f"{len(system.sites):,}"),
-            ("objects", f"{analysis.hierarchy.n_sites:,} {recipe.kind}".rstrip()),
-        ]
-    if recipe.n_pairs is not None:
-        rows.append(("pairs", f"{recipe.n_pairs:,} {recipe.compared}".rstrip()))
-    return rows
+@dataclass(frozen=True, eq=False, repr=False)  # without slots: properties are kept
+class Comparison(Described):
+    """Two results of the same sites, and how far their clusters agree."""
+
+    first: Analysis
+    second: Analysis
+    common: Common  # places among the shown sites of both
+    agreement: Agreement  # of these sites
+    names: tuple[str, str]  # of the results
+    made: Made
+    difference: Difference | None = None  # of two results of one quantity
+    notes: tuple[str, ...] = ()
+    finding: Finding | None = None
+
+    @cached_property
+    def sides(self) -> tuple[Analysis, Analysis]:
+        """Both hierarchies of the common sites, in one structure and with the same finding."""
+        found, clusters = self.agreement, self.agreement.clusters
+        given = (self.first, self.common.first), (self.second, self.common.second)
+        placed = [(each, rows) for each, rows in given if each.system.coordinates.shape[1]]
+        base, rows = (placed or given)[0]
+        system = base.system.restrict(base.system.shown[rows])
+        made = replace(self.made, kind=base.made.kind, title=" and ".join(self.names))
+
+        def side(tree: Hierarchy, cutoff: float) -> Analysis:
+            told = None if self.finding is None else replace(self.finding, cutoff=cutoff)
+            return Analysis(system, tree, made, self.notes, told)
+
+        return side(found.first, clusters.first.cutoff), side(found.second, clusters.second.cutoff)
+
+    def __str__(self) -> str:
+        return repr(self) if self.finding is None else self.finding.text()
+
+    def __repr__(self) -> str:
+        """One line: the results and how far they agree."""
+        rand = f"adjusted Rand index {self.agreement.best_rand:.2f}"
+        return f"<Comparison {' and '.join(self.names)}: {rand}; {len(self.common.first)} sites>"
+
+
+def announce(progress: object, what: str) -> None:
+    """Name what is done next to a progress that shows it, which has a method ``begin``."""
+    begin = getattr(progress, "begin", None)
+    if begin is not None:
+        begin(what)

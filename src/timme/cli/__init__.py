@@ -1,17 +1,15 @@
-"""The command line: light, so that whoever interrupts it at once is answered in one line."""
+"""The command line; light, so that Ctrl-C is answered in one line from the first moment on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from timme.cli.interrupts import end_at_once
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from timme.cli.commands import app
-
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -20,17 +18,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What is given; that of the process by default.
+        Words of the command; by default those of the process.
     """
-    with end_at_once():
-        from timme.cli.commands import main as run
-    run(arguments)
+    with _exit_on_signals():
+        from timme.cli.commands import run_command
+
+        run_command(sys.argv[1:] if arguments is None else arguments)
 
 
-def __getattr__(name: str) -> object:
-    """Import the commands when they are asked for."""
-    if name != "app":
-        raise AttributeError(f"module 'timme.cli' has no attribute {name!r}")
-    from timme.cli import commands
+@contextmanager
+def _exit_on_signals() -> Iterator[None]:
+    """End the process at once: libraries that are being imported cannot bear an exception."""
 
-    return commands.app
+    def end(number: int, _: object) -> None:
+        sys.stderr.write("timme: interrupted, nothing was written\n")
+        sys.stderr.flush()
+        os._exit(128 + number)  # as shells count
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            signal.signal(each, old)

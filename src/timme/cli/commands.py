@@ -1,395 +1,349 @@
-"""The commands: run, demo, fetch, plot, report, serve, and how every one of them ends."""
+"""The commands, and how each of them ends; recipes are imported when a command needs them."""
 
 from __future__ import annotations
 
-import atexit
-import gc
 import io
 import os
+import re
 import shlex
-import shutil
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import click
 
-from timme._errors import one_line
-from timme._version import __version__
-from timme.cli import options as shared
-from timme.cli.console import (
-    engine_for,
-    report,
-    report_comparison,
-    save_checkpoints,
-    say,
-    show_progress,
-    show_start,
-    tell_compiling,
-    was_interrupted,
+from timme._text import one_line
+from timme.analysis.settings import (
+    CompareSettings,
+    Model,
+    MotionSettings,
+    RigiditySettings,
+    ServeSettings,
+    Settings,
+    details,
+    make,
 )
-from timme.cli.interrupts import CODE, INTERRUPTED
-from timme.cli.motion import motion
-from timme.cli.rigidity import compare, rigidity
-from timme.cli.words import in_options
-from timme.settings import DEMOS, Display, ServeSettings, Settings
+from timme.cli.console import interruptible, print_answer, work_on
+from timme.cli.options import in_options, options_of, read_settings
 
-if TYPE_CHECKING:
-    from timme.analysis import Analysis
+M = TypeVar("M", bound=Model)
 
+_PLACE = ("folder", "overwrite", "verbose")
+_STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
 _EXAMPLES = """
 \b
 Examples
-  timme demo                                  a built-in example, nothing needed
-  timme run 1bnr.pdb                          an NMR ensemble, all atoms
-  timme run 1bnr.pdb -s ca --objects points   its Cα atoms only
-  timme run pdb:1bnr                          fetched from the PDB first
-  timme run top.psf traj.dcd -b 100 -dt 10    every tenth frame from 100 on
-  timme run water.pdb water.xtc --objects molecules --radius 4
-  timme run tracks.csv                        particles tracked with gaps
-  timme motion 1ake.pdb 4ake.pdb --common-atoms
-  timme rigidity 1a2p.pdb --chain A           rigid clusters of one structure
+  timme demo                                   adenylate kinase closing, nothing needed
+  timme run 1bnr.pdb                           an NMR ensemble
+  timme run top.psf traj.dcd -b 100 -dt 10     every tenth frame from 100 on
+  timme run 4ake.pdb 1ake.pdb --common-atoms   two structures of one molecule
+  timme run tracks.csv --unit µm               tracked particles
+  timme rigidity 1a2p.pdb --chain A            rigid clusters of one structure
   timme compare timme-rigidity-1a2p timme-1bnr
-  timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
+  timme show timme-1bnr --open                 the answer and the page again
 """
 
-# Libraries make many objects as they are imported and as figures are drawn, few of them garbage.
-# To look for it as often as Python does takes a twentieth of a short run, and to look through all
-# that is left, as Python does before it ends, a tenth.
-_RARELY = 1_000_000, 20, 50
 
-# Threads of OpenBLAS that wait for more work keep their cores busy for 2 to this power cycles: by
-# default for a fortieth of a second, which is longer than what they did in a short run.
-_BLAS, _SOON = "OPENBLAS_THREAD_TIMEOUT", "18"
+class _Commands(click.Group):
+    """Commands in the order in which a new user meets them."""
 
-
-class _Group(click.Group):
-    """Commands in the order in which a new user meets them; interrupts are told once, below."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            raise click.Abort from error  # click would print an empty line
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, signature of click
         return list(self.commands)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXAMPLES)
-@click.version_option(__version__, prog_name="timme")
-@shared.debug
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_EXAMPLES,
+)
+@click.version_option(version("pytimme"), prog_name="timme")
 def app() -> None:
-    """Find which parts of a many-particle system move together.
-
-    Give snapshots, get the hierarchy of co-moving clusters: an NMR ensemble, a trajectory, tracked
-    particles. Or give one structure, get its rigid clusters, and compare the two.
-    """
+    """Find which parts of a many-particle system move together."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; every error becomes one line and exit code 2."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    os.environ.setdefault(_BLAS, _SOON)
-    gc.set_threshold(*_RARELY)
-    atexit.register(gc.freeze)
+def run_command(arguments: Sequence[str]) -> None:
+    """Run a command; every error becomes one line and exit code 2."""
+    given = list(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without σ or Å shows a ? instead
+    command = app.commands.get(next((word for word in given if not word.startswith("-")), ""))
+    model = getattr(command and command.callback, "model", None)
     try:
-        app.main(args=given, prog_name="timme", standalone_mode=False, obj=given)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = app.main(args=given, prog_name="timme", standalone_mode=False, obj=given)
+        sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
+    except click.NoSuchOption as error:
+        _fail(_unknown(error, model))
     except click.ClickException as error:
-        text = " ".join(error.format_message().split())
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context else "timme"
-        click.echo(f"timme: error: {text} ({command} --help shows how)", err=True)
-        sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
-        _end_interrupted()
+        _fail(" ".join(error.format_message().split()))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("timme: interrupted, nothing was written", err=True)
+        sys.exit(130)
+    except BrokenPipeError:  # as in `timme show RESULT | head`
+        sys.stdout = None  # nothing is left to be flushed
+        sys.exit(1)
     except Exception as error:
-        if was_interrupted(error):
-            _end_interrupted()
-        if "--debug" in given:
+        if os.environ.get("TIMME_DEBUG"):
             raise
-        click.echo(
-            f"timme: error: {in_options(one_line(error), given, _command_in(given))}", err=True
-        )
-        sys.exit(2)
+        _fail(in_options(one_line(error), model))
+
+
+def _fail(text: str) -> NoReturn:
+    click.echo(f"timme: error: {text}", err=True)
+    sys.exit(2)
+
+
+def _unknown(error: click.NoSuchOption, model: type[Model] | None) -> str:
+    """Return what to write in place of an option that a command does not have."""
+    name = error.option_name.lstrip("-").replace("-", "_")
+    if model is None or not error.option_name.startswith("--"):
+        return " ".join(error.format_message().split())
+    if name in model.model_fields:
+        return f"there is no option {error.option_name}: add --set {name}=VALUE"
+    try:
+        make(model, **{name: ""})
+    except ValueError as problem:
+        return in_options(str(problem).replace(f"{name}=", error.option_name, 1), model)
+    raise error
+
+
+# ---- what commands share -----------------------------------------------------------------------
+
+_files = click.argument("files", nargs=-1, required=True)
+_output = click.option(
+    *("-o", "--output", "folder"),
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write results to FOLDER (default: timme-NAME).",
+)
+_overwrite = click.option("--overwrite", is_flag=True, help="Replace an earlier result.")
+_verbose = click.option("-v", "--verbose", is_flag=True, help="Print the full summary.")
+
+
+def _carry_out(
+    recipe: Callable[..., Any],
+    usual: str,
+    *,
+    folder: Path | None,
+    overwrite: bool,
+    verbose: bool = False,
+    full: bool = False,
+) -> None:
+    """Do the work of a command, write its folder and print its answer."""
+    from timme.output.folder import write_folder
+
+    words = click.get_current_context().find_root().obj
+    place = folder or Path(usual)
+    with work_on(place, overwrite=overwrite) as (progress, checkpoint):
+        result = recipe(progress=progress, checkpoint=checkpoint)
+        result = replace(result, made=replace(result.made, command=shlex.join(["timme", *words])))
+        progress.begin("writing")
+        write_folder(result, place, overwrite=overwrite, full=full)
+    print_answer(result, place, verbose=verbose)
+
+
+def _split(model: type[M], options: dict[str, Any]) -> tuple[M, dict[str, Any]]:
+    """Return settings, and what says where and how results are written."""
+    place = {name: options.pop(name) for name in _PLACE if name in options}
+    settings = read_settings(model, options.pop("assigned"), options)
+    return settings, {**place, "full": getattr(settings, "full", False)}
+
+
+def _name(sources: Sequence[str], *, join: bool = False) -> str:
+    """Return a name for the result of some files."""
+    names = [_stem(source) for source in sources]
+    structures = all(Path(source).suffix.lower() in _STRUCTURES for source in sources[1:])
+    if len(names) > 1 and (structures or join):
+        return f"{names[0]}-{names[-1]}"
+    return names[min(1, len(names) - 1)]  # of a topology and trajectories, the first of these
+
+
+def _stem(source: str) -> str:
+    """Return the name of a file without suffix, of a result what was analysed."""
+    path = Path(source.removeprefix("pdb:")).absolute()
+    path = path.parent if path.name == "result.npz" else path
+    if path.is_dir():
+        return re.sub("^timme-(demo-|rigidity-|motion-)?", "", path.name) or "result"
+    return Path(re.sub(r"\.(gz|bz2|xz)$", "", path.name)).stem
 
 
 # ---- commands ----------------------------------------------------------------------------------
 
 
-@app.command(
-    cls=shared.Command,
-    epilog="""
-\b
-Examples
-  timme run 1bnr.pdb -o barnase               all atoms as bodies, shown as Cα
-  timme run 1bnr.pdb -s ca --objects points   the Cα atoms alone
-  timme run top.psf a.dcd b.dcd -b 100 -dt 10 two trajectories in a row
-  timme run 1ake.pdb 4ake.pdb --common-atoms  structures of the same molecule
-  timme run water.pdb water.xtc --objects molecules --radius 4
-  timme run tracks.csv --min-overlap 100      particles that are seen now and then
-  timme run pae.json                          AlphaFold's predicted aligned error
-\b
-What it writes
-  result.npz                      everything, to be plotted or compared again
-  report.html                     the interactive page, in one file
-  dilution, fraction, sizes, …    the paper's figures, as .svg and .png
-  clusters.csv, levels.csv, …     tables; linkage and Newick trees
-  clusters.pdb, clusters.cif      a structure with clusters in the B-factor column
-  clusters.pml .cxc .tcl          scripts for PyMOL, ChimeraX and VMD
-  groups.ndx .plumed .cxc         molecules: clusters for GROMACS, PLUMED and ChimeraX
-  clusters.extxyz .dump           particles: clusters for OVITO
-\b
-Files of your own
-  --objects FILE    lines such as  lid = resid 122:159 and backbone
-  --pairs FILE      lines of two object numbers, counted from 1
-""",
+@app.command()
+@_files
+@_output
+@_overwrite
+@options_of(Settings)
+@_verbose
+def run(files: tuple[str, ...], **options: Any) -> None:
+    """Analyse snapshots in FILES.
+
+    FILES are an ensemble (PDB, mmCIF, a table of tracks, an array), a topology and trajectories,
+    two structures, pdb:CODE, or a matrix of σ.
+    """
+    settings, place = _split(Settings, options)
+    from timme.analysis.recipe import analyse
+
+    def recipe(**how: Any) -> Any:
+        return analyse(*files, settings=settings, workers=settings.workers, **how)
+
+    _carry_out(recipe, f"timme-{_name(files)}", **place)
+
+
+@app.command()
+@click.argument("name", default="kinase")
+@_output
+@_overwrite
+def demo(name: str, **place: Any) -> None:
+    """Analyse a built-in system.
+
+    NAME is kinase (adenylate kinase closing, the default), barnase, rigidity, spheres, fluid,
+    water, chain, hinge, crowd or road.
+    """
+    from timme.demo import analyse_demo
+
+    def recipe(progress: Any, **_: Any) -> Any:
+        return analyse_demo(name, progress=progress)
+
+    _carry_out(recipe, f"timme-demo-{name}", **place)
+
+
+@app.command()
+@_files
+@_output
+@_overwrite
+@options_of(RigiditySettings)
+def rigidity(files: tuple[str, ...], **options: Any) -> None:
+    """Find rigid clusters of a structure in FILES, from its bonds."""
+    settings, place = _split(RigiditySettings, options)
+    from timme.analysis.rigidity import analyse_rigidity
+
+    def recipe(progress: Any, **_: Any) -> Any:
+        return analyse_rigidity(*files, settings=settings, progress=progress)
+
+    _carry_out(recipe, f"timme-rigidity-{_name(files)}", **place)
+
+
+@app.command()
+@_files
+@_output
+@_overwrite
+@options_of(MotionSettings)
+def motion(files: tuple[str, ...], **options: Any) -> None:
+    """Describe how rigid bodies move; FILES are the folder of a run, or files as in run."""
+    settings, place = _split(MotionSettings, options)
+    from timme.analysis.motion import analyse_motion
+    from timme.analysis.store import load
+    from timme.output.structures import write_snapshots
+
+    if settings.superposed and Path(settings.superposed).exists() and not place["overwrite"]:
+        raise FileExistsError(f"{settings.superposed} exists: add --overwrite, or name another")
+    is_result = Path(files[0]).is_dir() or Path(files[0]).name == "result.npz"
+    source, *others = (load(files[0]), *files[1:]) if is_result else files
+
+    def recipe(progress: Any, **_: Any) -> Any:
+        given = {"settings": settings, "progress": progress, "write": write_snapshots}
+        return analyse_motion(source, *others, **given)
+
+    _carry_out(recipe, f"timme-motion-{_name(files)}", **place)
+
+
+@app.command()
+@click.argument("first")
+@click.argument("second")
+@_output
+@_overwrite
+@options_of(CompareSettings)
+def compare(first: str, second: str, **options: Any) -> None:
+    """Compare two results, FIRST and SECOND, with a chance level."""
+    settings, place = _split(CompareSettings, options)
+    from timme.analysis.comparison import compare as compare_results
+
+    def recipe(**_: Any) -> Any:
+        return compare_results(first, second, settings=settings)
+
+    _carry_out(recipe, f"timme-compare-{_name([first, second], join=True)}", **place)
+
+
+@app.command()
+@click.argument("result")
+@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@_verbose
+def show(result: str, opened: bool, verbose: bool) -> None:
+    """Print the answer of a RESULT again: a folder, or the result.npz in it."""
+    from timme.analysis.store import load
+
+    folder = Path(result) if Path(result).is_dir() else Path(result).parent
+    print_answer(load(result), folder, verbose=verbose)
+    if opened:
+        page = (folder / "report.html").absolute()
+        if not page.is_file():
+            raise FileNotFoundError(f"{page} is not there: timme export {folder} report writes it")
+        click.launch(page.as_uri())
+
+
+@app.command()
+@click.argument("result")
+@click.argument("what", nargs=-1, required=True)
+@click.option("--cutoff", type=float, metavar="VALUE", help="Show clusters at this σc.")
+@click.option(
+    "--set", "assigned", multiple=True, metavar="KEY=VALUE", help="Set palette, order or min_size."
 )
-@click.argument("topology")
-@click.argument("trajectories", nargs=-1)
-@shared.output
-@shared.options_of(Settings)
-@shared.running("--resume", is_flag=True, help="Go on with an interrupted run, to the same result.")
-@shared.running("-v", "--verbose", is_flag=True, help="Say how much memory is needed for what.")
-@shared.running("--workers", type=int, help="Threads, or workers of a local cluster (all cores).")
-@shared.running("--cluster", help="Measure on dask: local, or the ADDRESS of a scheduler.")
-@shared.debug
-def run(
-    topology: str,
-    trajectories: tuple[str, ...],
-    output: Path | None,
+@click.option(
+    *("-o", "--output", "target"),
+    type=click.Path(path_type=Path),
+    metavar="FOLDER|FILE",
+    help="Where to write, such as dilution.pdf (default: the folder of the result).",
+)
+@_overwrite
+def export(
+    result: str,
+    what: tuple[str, ...],
+    cutoff: float | None,
+    assigned: tuple[str, ...],
+    target: Path | None,
     overwrite: bool,
-    resume: bool,
-    verbose: bool,
-    workers: int | None,
-    cluster: str | None,
-    **options: Any,
 ) -> None:
-    """Analyse snapshots: TOPOLOGY [TRAJECTORIES...].
+    """Write files of a RESULT: WHAT are names, or how these begin, such as figures or groups."""
+    from timme.analysis.store import load
+    from timme.output import folder as folders
 
-    TOPOLOGY is an ensemble (PDB, mmCIF, .npy, a table of tracks), a structure or topology followed
-    by trajectories, pdb:CODE, or a matrix of σ (.npy, .mtx, PAE .json).
-    """
-    folder = output or Path(f"timme-{shared.stem(topology)}")
-    settings = Settings(**shared.given(options))
-    command = shlex.join(["timme", *click.get_current_context().obj])
-    with show_start():
-        from timme.workflow import analyse, check_folder, write
-    check_folder(folder, overwrite=overwrite)
-    with save_checkpoints(folder, resume=resume, overwrite=overwrite) as checkpoint:
-        with (
-            tell_compiling(verbose=verbose),
-            show_progress("measuring") as progress,
-            engine_for(workers, cluster) as engine,
-        ):
-            analysis = analyse(
-                topology,
-                trajectories,
-                settings=settings,
-                command=command,
-                progress=progress,
-                checkpoint=checkpoint,
-                tell=say if verbose else None,
-                **engine,
-            )
-        with show_progress(meanwhile="writing"):
-            written = write(analysis, folder, overwrite=overwrite)
-    report(analysis, folder, written)
-    if resume and not checkpoint.resumed:
-        click.echo(f"note: {checkpoint.path} is not there: nothing to resume, all was measured")
-
-
-@app.command(
-    name="demo",
-    epilog="\b\nSystems\n" + "\n".join(f"  {name:<9}{what}" for name, what in DEMOS.items()),
-)
-@click.argument("system", type=click.Choice(list(DEMOS)), default=next(iter(DEMOS)))
-@shared.output
-@shared.debug
-def demo(system: str, output: Path | None, overwrite: bool) -> None:
-    """Analyse a built-in SYSTEM, which needs no file and no network."""
-    folder = output or Path(f"timme-demo-{system}")
-    with show_start():
-        from timme.workflow import check_folder, write
-        from timme.workflow.demo import analyse_demo
-    check_folder(folder, overwrite=overwrite)
-    with tell_compiling(verbose=False), show_progress("measuring") as progress:
-        analysis = analyse_demo(system, progress=progress)
-    with show_progress(meanwhile="writing"):
-        written = write(analysis, folder, overwrite=overwrite)
-    report(analysis, folder, written)
-    if system == "barnase":
-        _compare_demo(analysis, folder, overwrite=overwrite)
-
-
-app.add_command(motion)
-app.add_command(rigidity)
-app.add_command(compare)
+    loaded = load(result)
+    if assigned:
+        model = type(loaded.made.settings)
+        chosen = read_settings(model, assigned, {}).model_dump(exclude_unset=True)
+        if wrong := [each for each in chosen if details(model, each)["group"] != "display"]:
+            raise ValueError(f"{wrong[0]}= changes the result: run it again with --set")
+        settings = loaded.made.settings.model_copy(update=chosen)
+        loaded = replace(loaded, made=replace(loaded.made, settings=settings))
+    place = target or (Path(result) if Path(result).is_dir() else Path(result).parent)
+    whole = place.suffix == "" or place.is_dir()
+    names = [file.name for each in what for file in folders.find(loaded, each)]
+    there = [path for path in ([place / n for n in names] if whole else [place]) if path.exists()]
+    if there and not overwrite:
+        raise FileExistsError(f"{there[0]} exists: choose another place by -o, or add --overwrite")
+    with interruptible():
+        for path in folders.export(loaded, place, what, full=True, cutoff=cutoff):
+            click.echo(path)
 
 
 @app.command()
-@click.argument("codes", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for a copy; without it, files stay in the cache.",
-)
-@shared.debug
-def fetch(codes: tuple[str, ...], output: Path | None) -> None:
-    """Download entries of the PDB into a cache: CODES such as 1bnr."""
-    from timme.readers.download import fetch as fetch_code
+@options_of(ServeSettings)
+@_verbose
+def serve(verbose: bool, assigned: tuple[str, ...], **given: Any) -> None:
+    """Open a page in the browser: drop files, get results."""
+    limits = [part for text in assigned for part in text.split(",")]
+    settings = read_settings(ServeSettings, limits, given)
+    from timme.server import serve as serve_page
 
-    for code in codes:
-        kept = fetch_code(code)
-        click.echo(kept if output is None else _copy(kept, output))
-
-
-@app.command()
-@click.argument("result", type=click.Path(path_type=Path))
-@click.option(
-    "--what",
-    type=shared.FigureName(),
-    default="dilution",
-    show_default=True,
-    help="Which figure.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="File to write: .png, .svg, .pdf (by default WHAT.png here).",
-)
-@click.option("--overwrite", is_flag=True, help="Replace that file.")
-@click.option(
-    "--order",
-    default="auto",
-    show_default=True,
-    help="Axis of the dilution: auto, label, sequence, or a file of object numbers.",
-)
-@shared.options_of(Display)
-@shared.debug
-def plot(
-    result: Path, what: str, output: Path | None, overwrite: bool, order: str, **options: Any
-) -> None:
-    """Draw one figure of a RESULT again, with other choices.
-
-    RESULT is the folder of a run, or the result.npz in it.
-    """
-    with show_start():
-        from timme.store import load
-        from timme.workflow import draw
-        from timme.workflow.lists import ORDERS, read_order
-
-    path = output or Path(f"{what}.png")
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists: choose another name (-o) or add --overwrite")
-    with show_progress(meanwhile="drawing"):
-        analysis = load(result)
-        along = order if order in ORDERS else read_order(order, analysis.shown)
-        draw(analysis, what, path, order=along, **shared.given(options))
-    click.echo(path)
-
-
-@app.command(name="report")
-@click.argument("result", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("report.html"),
-    show_default=True,
-    help="File to write.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace that file.")
-@shared.debug
-def write_report(result: Path, output: Path, overwrite: bool) -> None:
-    """Write the interactive report of a RESULT: one file that needs no network.
-
-    RESULT is the folder of a run, or the result.npz in it.
-    """
-    with show_start():
-        from timme import workflow
-        from timme.store import load
-
-    with show_progress(meanwhile="writing"):
-        written = workflow.report(load(result), output, overwrite=overwrite)
-    click.echo(written)
-
-
-@app.command(cls=shared.Command)
-@shared.options_of(ServeSettings)
-@shared.debug
-def serve(**options: Any) -> None:
-    """Open a page in the browser: drop files, get results.
-
-    It answers to this computer only, and to nobody without its token.
-    """
-    from timme.web import serve as serve_page
-
-    serve_page(ServeSettings(**shared.given(options)), tell=click.echo)
-
-
-@app.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    r"""Print the completion script of a SHELL.
-
-    \b
-    bash   eval "$(timme completion bash)"   in ~/.bashrc
-    zsh    eval "$(timme completion zsh)"    in ~/.zshrc
-    fish   timme completion fish > ~/.config/fish/completions/timme.fish
-    """
-    from click.shell_completion import get_completion_class
-
-    chosen = get_completion_class(shell)
-    if chosen is None:
-        raise ValueError(f"no completion for {shell}")
-    click.echo(chosen(app, {}, "timme", "_TIMME_COMPLETE").source())
-
-
-# ---- helpers -----------------------------------------------------------------------------------
-
-
-def _end_interrupted() -> NoReturn:
-    click.echo(INTERRUPTED, err=True)
-    sys.exit(CODE)
-
-
-def _command_in(given: Sequence[str]) -> click.Command | None:
-    """Find the command that was called, before which there are options without values only."""
-    first = next((word for word in given if not word.startswith("-")), "")
-    return app.commands.get(first)
-
-
-def _compare_demo(analysis: Analysis, folder: Path, *, overwrite: bool) -> None:
-    """Write the rigid clusters of a snapshot, and the comparison, beside those of a trajectory."""
-    from timme.workflow import comparison, write
-    from timme.workflow.demo import compare_demo
-
-    static, both = folder / "rigidity", folder / "comparison"
-    with show_progress(meanwhile="comparing"):
-        compared = compare_demo(analysis)
-        first = write(compared.whole[0], static, overwrite=overwrite)
-        second = comparison.write(compared, both, overwrite=overwrite)
-    click.echo("\nrigid clusters of the first snapshot")
-    report(compared.whole[0], static, first)
-    click.echo("\nboth compared")
-    report_comparison(compared, both, second)
-
-
-def _copy(path: Path, folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    copy = folder / path.name
-    if copy.exists():
-        raise FileExistsError(f"{copy} exists: choose another folder (-o)")
-    return Path(shutil.copy(path, copy))
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.default_int_handler)  # the server ends in good order
+    serve_page(settings, verbose=verbose)

@@ -1,249 +1,133 @@
-"""Options: made from the settings, or shared by several commands."""
+"""Options of commands, made from the fields of settings; messages in the words of the options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import ast
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import Any, TypeVar
 
 import click
 
-from timme.settings import Setting, settings_of
-from timme.settings.schema import GROUPS
+from timme.analysis.settings import GROUPS, Model, ServeSettings, details, make
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+M = TypeVar("M", bound=Model)
+Command = Callable[..., None]
 
-_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+_ALIASES = {"start": "begin", "stop": "end", "sites": "shown"}  # of functions below the recipes
+_RECIPES = {"analyse": "run", "analyse_rigidity": "rigidity", "analyse_motion": "motion"}
+_VALUE = r"True|False|None|'[^']*'|\{[^}]*\}|\[[^\]]*\]|-?\d+(?:\.\d+)?"
+_CALL = re.compile(rf"timme\.({'|'.join(_RECIPES)})\b(\(\))?")
 
 
-def options(*decorators: _Decorator) -> _Decorator:
-    """Make one decorator of several, which apply as they are listed.
+def options_of(model: type[Model]) -> Callable[[Command], Command]:
+    """Return a decorator that adds the options of a model, and ``--set`` for other fields."""
+    assign, about = _assignments(model)
 
-    Parameters
-    ----------
-    *decorators : callable
-        Options of a command.
+    def decorate(command: Command) -> Command:
+        command.model = model  # type: ignore[attr-defined]
+        command = click.option(
+            *(assign, "assigned"),
+            multiple=True,
+            is_eager=True,
+            callback=_experts_of(model),
+            metavar="KEY=VALUE",
+            help=about,
+        )(command)
+        for name in reversed(_by_group(model)):
+            flags, label = (details(model, name)[each] for each in ("flags", "label"))
+            if flags:
+                more: Any = {"metavar": label} if label else {"is_flag": True}
+                more |= {"default": None, "help": _help(model, name, numbers=True)}
+                command = click.option(*flags, name, **more)(command)
+        return command
 
-    Returns
-    -------
-    callable
-        All of them.
+    return decorate
+
+
+def _assignments(model: type[Model] | None) -> tuple[str, str]:
+    """Return the option that sets the other fields, and what it does."""
+    if model is ServeSettings:
+        return "--limit", "Limit jobs: upload=2GB,time=12h,memory=4GB,jobs=1,queue=8."
+    return "--set", "Set an expert option; --set help lists them."
+
+
+def _by_group(model: type[Model]) -> list[str]:
+    return sorted(model.model_fields, key=lambda name: GROUPS.index(details(model, name)["group"]))
+
+
+def _help(model: type[Model], name: str, *, numbers: bool = False) -> str:
+    """Return what a field is and its default, which some options need not show."""
+    field, usual = model.model_fields[name], details(model, name)["usual"]
+    plain = isinstance(field.default, bool | str | None)
+    usual = usual or ("" if numbers and plain else _word(field.default))
+    return f"{field.description}{f' (default: {usual})' * bool(usual)}."
+
+
+def _experts_of(model: type[Model]) -> Callable[..., tuple[str, ...]]:
+    """Return a callback that lists the fields without options of their own, on ``--set help``."""
+
+    def look_for_help(
+        context: click.Context, _: click.Parameter, given: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        if "help" in given:
+            formatter = click.HelpFormatter(max_width=100)
+            experts = [name for name in _by_group(model) if not details(model, name)["flags"]]
+            for group, names in groupby(experts, lambda name: details(model, name)["group"]):
+                with formatter.section(group.capitalize()):
+                    formatter.write_dl([(name, _help(model, name)) for name in names])
+            click.echo(formatter.getvalue().strip())
+            context.exit()
+        return given
+
+    return look_for_help
+
+
+def read_settings(model: type[M], assigned: Iterable[str], given: dict[str, Any]) -> M:
+    """Return checked settings of texts KEY=VALUE and of options that were given."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for text in assigned:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise ValueError(f"--set takes KEY=VALUE, got {text!r}: --set help lists the keys")
+        chosen[key.strip().replace("-", "_")] = value.strip()
+    return make(model, **chosen)
+
+
+def in_options(text: str, model: type[Model] | None) -> str:
+    """Return a message of the library with options as they are typed.
+
+    Examples
+    --------
+    >>> from timme.analysis.settings import Settings
+    >>> in_options("use unwrap=True or pairs='contact:8' (reach=2), not a.box=3", Settings)
+    'use --unwrap or --pairs contact:8 (--set reach=2), not a.box=3'
     """
+    assign, _ = _assignments(model)
+    flags = {"overwrite": "--overwrite", "folder": "-o", "cutoff": "--cutoff"}
+    if model is not None:
+        flags |= {name: "".join(details(model, name)["flags"][-1:]) for name in model.model_fields}
+        flags |= {name: flags[other] for name, other in _ALIASES.items() if other in flags}
 
-    def apply(function: Callable[..., Any]) -> Callable[..., Any]:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
+    def typed(found: re.Match[str]) -> str:
+        name, flag = found[1], flags[found[1]]
+        value = None if found[2] is None else ast.literal_eval(found[2])
+        if not flag:
+            return f"{assign} {_ALIASES.get(name, name)}={'' if value is None else _word(value)}"
+        return flag if value is None or value is True else f"{flag} {_word(value)}"
 
-    return apply
-
-
-class Option(click.Option):
-    """An option that stands with its like in the help.
-
-    Parameters
-    ----------
-    *args : Any
-        As of :class:`click.Option`.
-    heading : str, optional
-        Under which the help lists it.
-    **more
-        As of :class:`click.Option`.
-    """
-
-    def __init__(self, *args: Any, heading: str = "Options", **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.heading = heading
+    names = "|".join(sorted(flags, key=len, reverse=True))
+    text = re.sub(rf"(?<![\w./\\'\"=-])({names})=({_VALUE})?(?![\w./\\=])", typed, text)
+    return _CALL.sub(lambda found: f"timme {_RECIPES[found[1]]}", text)
 
 
-class FigureName(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones alone
-    """The name of a figure: one of those that are declared, which only then are imported."""
-
-    name = "figure"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """Return what stands for the value in the help.
-
-        Parameters
-        ----------
-        param : click.Parameter
-            The option.
-        ctx : click.Context
-            The command.
-
-        Returns
-        -------
-        str or None
-            All names.
-        """
-        return self._choice().get_metavar(param, ctx)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse what is no figure.
-
-        Parameters
-        ----------
-        value : Any
-            What the user wrote.
-        param : click.Parameter or None
-            The option.
-        ctx : click.Context or None
-            The command.
-
-        Returns
-        -------
-        str
-            The name.
-        """
-        return self._choice().convert(value, param, ctx)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """List the names that begin with what was written.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            The command.
-        param : click.Parameter
-            The option.
-        incomplete : str
-            What the user wrote so far.
-
-        Returns
-        -------
-        list of CompletionItem
-            Names.
-        """
-        return self._choice().shell_complete(ctx, param, incomplete)
-
-    def _choice(self) -> click.Choice[str]:
-        from timme.output.figures import known_figures
-
-        return click.Choice(list(known_figures()))
-
-
-class Command(click.Command):
-    """A command whose help lists options under headings."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what can be chosen.
-
-        Parameters
-        ----------
-        ctx : click.Context
-            Of the command.
-        formatter : click.HelpFormatter
-            What it is written with.
-        """
-        listed: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                listed.setdefault(getattr(parameter, "heading", "Options"), []).append(record)
-        for heading, records in listed.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
-
-
-running = partial(click.option, cls=Option, heading=GROUPS["running"])
-
-debug = click.option(
-    "--debug", is_flag=True, expose_value=False, help="Show the traceback of errors."
-)
-
-output = options(
-    click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write."),
-    click.option("--overwrite", is_flag=True, help="Replace an earlier result in that folder."),
-)
-
-
-def options_of(kind: type, *names: str) -> _Decorator:
-    """Make the options of a command from its settings.
-
-    Parameters
-    ----------
-    kind : type
-        A dataclass of settings.
-    *names : str
-        Those that are wanted, all by default.
-
-    Returns
-    -------
-    callable
-        Options in the order of the settings; what is not given is None.
-    """
-    wanted = [setting for setting in settings_of(kind) if setting.about.command]
-    return options(*(_option(each) for each in wanted if not names or each.name in names))
-
-
-def given(chosen: dict[str, Any]) -> dict[str, Any]:
-    """Keep the options that were given; the others follow from the system.
-
-    Parameters
-    ----------
-    chosen : dict
-        Values by name, None where an option was not given.
-
-    Returns
-    -------
-    dict
-        Without these.
-    """
-    return {name: value for name, value in chosen.items() if value is not None}
-
-
-def stem(source: str) -> str:
-    """Name a result after its source.
-
-    Parameters
-    ----------
-    source : str
-        A file, or pdb:CODE.
-
-    Returns
-    -------
-    str
-        Its name without folders and suffix.
-    """
-    name = Path(source.removeprefix("pdb:")).name
-    return name.removesuffix(".gz").rsplit(".", 1)[0] or "result"
-
-
-def _option(setting: Setting) -> _Decorator:
-    about = setting.about
-    named = [*about.choices] if about.choices and not about.besides else []
-    kinds: dict[str, Any] = {"is_flag": True} if setting.kind is bool else {"type": setting.kind}
-    if setting.many:
-        kinds = {"type": str}  # which the setting understands
-        if about.parse is None:
-            kinds |= {"multiple": True, "callback": _if_any}
-    elif about.words or about.parse:
-        kinds = {"type": str}  # which the setting understands
-    elif about.choices:  # others are refused by the setting, in the same words everywhere
-        kinds["shell_complete"] = partial(_begun, [*about.choices])
-    *short, long = setting.flags
-    return click.option(
-        *short,
-        f"{long}/{setting.denial}" if setting.denial else long,
-        setting.name,
-        cls=Option,
-        heading=GROUPS[about.group],
-        default=None,
-        help=setting.sentence(),
-        metavar=about.metavar or (f"[{'|'.join(named)}]" if named else None),
-        **kinds,
-    )
-
-
-def _begun(known: list[str], _: click.Context, __: click.Parameter, begun: str) -> list[str]:
-    """List the choices that begin as was typed."""
-    return [name for name in known if name.startswith(begun)]
-
-
-def _if_any(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Any:
-    """Leave out what was given no time."""
-    return given or None
+def _word(value: Any) -> str:
+    """Return a value as it is typed."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    if isinstance(value, dict):
+        value = [f"{key}={other}" for key, other in value.items()]
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return shlex.quote(text) if re.search(r"[\s&;|<>*?$`\"'()]", text) else text

@@ -1,1 +1,1 @@
-"""How the work is done: sums over parts of the frames, by threads or a cluster, resumable."""
+"""How distances are summed: moments and metrics, workers, the one reduction, checkpoints."""

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from timme._arrays import Bools, Coordinates, Floats, Ints, frozen
-from timme._kernels import metrics as named_kernel
+from timme._arrays import Coordinates, Floats, Ints, frozen
+from timme._kernels import boxes as box_kernel
 from timme._kernels import moments as kernel
-from timme._kernels import plain as plain_kernel
-from timme._kernels.space import OPEN
-from timme.engine.metrics import NAMED, refuse_undefined
-from timme.system.blocks import Block
-from timme.system.space import Boxes
+from timme.engine.metrics import Metric, measure_distances
+from timme.ensemble import Block, Boxes
+from timme.ensemble.ensemble import SINGLE_FROM
 
-Metric = Callable[[Coordinates, Coordinates], Coordinates] | str
-"""Distances (…,) between points (…, dimensions) of two arrays of the same shape; or a name."""
-
-"""Called with the work done and the whole work, in any unit."""
-
-Merge = Callable[[Sequence["Moments"]], None]
-"""Merges something into each of some moments, in place."""
-
-_LANES, _FEWEST_FILLED = 16, 48  # numbers of a vector; frames of which a last one is filled up
-_LINE = 64  # bytes of a cache that are fetched together
-_TILE = 32_768  # pairs that one worker takes at a time, at most
+_LINE = 64  # bytes of a vector, and of a line of the cache
+_HELD = 2_000_000  # coordinates that a metric gets at a time, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,340 +32,123 @@ class Moments:
 
     @classmethod
     def empty(cls, n_pairs: int) -> Moments:
-        """Start with no snapshot.
-
-        Parameters
-        ----------
-        n_pairs : int
-            Number of pairs.
-
-        Returns
-        -------
-        Moments
-            All zero.
-        """
-        # Not np.zeros, whose memory comes page by page, slowly, while the loops run.
+        """Return the moments over no snapshots."""
+        # np.zeros would leave it to the loops to map pages of memory.
         return cls(np.full(n_pairs, 0), *(np.full(n_pairs, 0.0) for _ in range(4)))
-
-    def clear(self) -> None:
-        """Start again with no snapshot, in the same memory."""
-        for array in self.arrays:
-            array.fill(0)
-
-    @property
-    def variance(self) -> Floats:
-        """Population variance σ² of each distance; NaN where no snapshot is in common."""
-        return np.divide(
-            self.m2, self.weight, where=self.count > 0, out=np.full_like(self.m2, np.nan)
-        )
-
-    def merge(self, other: Moments) -> Moments:
-        """Return the moments over the snapshots of both.
-
-        Parameters
-        ----------
-        other : Moments
-            Of the same pairs over other snapshots.
-
-        Returns
-        -------
-        Moments
-            As if all had been measured together.
-        """
-        merged = Moments.empty(len(self.count))
-        merged.add(self)
-        merged.add(other)
-        return merged
-
-    def add(self, other: Moments) -> None:
-        """Merge the moments over other snapshots into these.
-
-        Parameters
-        ----------
-        other : Moments
-            Of the same pairs.
-        """
-        kernel.merge_moments(*self.arrays, *other.arrays)
 
     @property
     def arrays(self) -> tuple[Ints, Floats, Floats, Floats, Floats]:
         """All arrays, in the order of the fields."""
         return self.count, self.weight, self.mean, self.m2, self.reach
 
+    @property
+    def variance(self) -> Floats:
+        """Population variance σ² of each distance; NaN where no snapshot is in common."""
+        with np.errstate(invalid="ignore"):  # 0 / 0
+            return self.m2 / self.weight
+
+    def add(self, other: Moments) -> None:
+        """Merge the moments of the same pairs over other snapshots into these, in place."""
+        kernel.merge(*self.arrays, *map(np.ascontiguousarray, other.arrays))
+
     def part(self, tile: slice) -> Moments:
-        """Return some of the pairs.
-
-        Parameters
-        ----------
-        tile : slice
-            Which pairs.
-
-        Returns
-        -------
-        Moments
-            A view: what is merged into it is merged into the whole.
-        """
-        return Moments(
-            self.count[tile], self.weight[tile], self.mean[tile], self.m2[tile], self.reach[tile]
-        )
+        """Return a view of some of the pairs."""
+        count, weight, mean, m2, reach = self.arrays
+        return Moments(count[tile], weight[tile], mean[tile], m2[tile], reach[tile])
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Consecutive snapshots of one block that are summed by themselves: the block, or less."""
+class LaidOut:
+    """A block with the frames of each site next to one another; threads may share it."""
 
-    block: int  # first snapshot of the block with which they are read
-    start: int
-    stop: int
-    single: bool  # whether sums may be in single precision, if coordinates are
-
-    def of(self, block: Block) -> Block:
-        """Cut the piece out of its block.
-
-        Parameters
-        ----------
-        block : Block
-            All that was read.
-
-        Returns
-        -------
-        Block
-            A view of its snapshots.
-        """
-        return replace(block.cut(self.start, self.stop), single=block.single and self.single)
-
-
-def pair_tiles(n_pairs: int) -> list[slice]:
-    """Cut a list of pairs into the tiles that one worker takes at a time.
-
-    Parameters
-    ----------
-    n_pairs : int
-        Number of pairs.
-
-    Returns
-    -------
-    list of slice
-        In order.
-    """
-    tile = min(_TILE, max(1024, n_pairs // 16))  # enough for all workers
-    return [slice(start, start + tile) for start in range(0, n_pairs, tile)]
-
-
-class PreparedBlock:
-    """A block of frames laid out for the loops: the frames of a site next to one another.
-
-    Parameters
-    ----------
-    block : Block
-        Consecutive snapshots.
-    metric : callable or str, optional
-        Distance, or its name, as :func:`timme.engine.metrics.known_metric` returns it; Euclidean
-        if not given.
-    room : ndarray, optional
-        Memory for as many coordinates, to be used again.
-    """
-
-    def __init__(
-        self, block: Block, metric: Metric | None = None, room: Floats | None = None
-    ) -> None:
-        n_frames, _, n_dimensions = block.coordinates.shape
-        self._metric = metric
+    def __init__(self, block: Block, metric: Metric | None = None) -> None:
+        self._n_frames, _, n_dimensions = block.coordinates.shape
+        self._metric, self._complete = metric, block.complete
         self._weights = np.array(block.weights)
-        self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions, block.images)
-        # Whether all frames are seen and weigh the same, in open space.
-        self.plain = metric is None and block.complete and self._boxes.kind == OPEN
-        self._n_frames = n_frames
+        boxes = block.boxes if metric is None else None
+        self._boxes = Boxes.of(boxes, self._n_frames, n_dimensions, block.images)
+        self._box_arrays = _lay_out_boxes(self._boxes)
+        is_open = self._boxes.kind == box_kernel.OPEN
+        self._plain = metric is None and block.complete and is_open and n_dimensions <= 3
+        number = np.dtype("f4" if block.single else "f8")
         if metric is None:
-            laid_out = block.coordinates.transpose(1, 2, 0)
-            room = room_for(block) if room is None else room
-            width = fill_up(n_frames) if self.plain and block.single else n_frames
-            shape = (*laid_out.shape[:2], width)
-            self._xyz = room[: math.prod(shape)].reshape(shape)
-            self._xyz[..., :n_frames] = laid_out
-            self._xyz[..., n_frames:] = laid_out[..., :1]
-        elif isinstance(metric, str):
-            laid_out = block.coordinates.transpose(1, 2, 0)
-            self._xyz = np.ascontiguousarray(laid_out, dtype=np.float64)
+            self._xyz = _lay_out(block.coordinates, number, padded=self._plain)
         else:
             self._points = block.coordinates.astype(np.float64)
-            self._unseen = np.asarray(np.isnan(self._points).any(axis=2))
+            self._xyz = np.empty((0, n_dimensions, 0), number)
 
-    @property
-    def xyz(self) -> Floats:
-        """Coordinates (sites, dimensions, frames) of a plain block, and some that fill it up."""
-        return self._xyz
+    def measure(self, pairs: Ints, parts: Sequence[slice] | None = None) -> list[Moments]:
+        """Return the moments of pairs (pairs, 2) over each of some slices of the frames.
 
-    def merge(self, pairs: Ints, into: Moments) -> None:
-        """Merge the block into the moments of pairs.
-
-        Parameters
-        ----------
-        pairs : ndarray, shape (pairs, 2)
-            Pairs of sites.
-        into : Moments
-            Of each pair over the blocks before; changed in place.
+        By default that is one slice, of all frames. Less than 64 of more frames are summed in
+        double precision.
         """
-        pairs = frozen(np.ascontiguousarray(pairs))  # loops are compiled for what is read-only
-        count, weight, mean, m2, reach = into.arrays
-        if isinstance(self._metric, str):
-            code = NAMED[self._metric].code
-            moments = (count, weight, mean, m2)
-            n_undefined = named_kernel.add_named(self._xyz, self._weights, code, pairs, *moments)
-            refuse_undefined(self._metric, n_undefined)
-        elif self._metric is not None:
-            distances = self._distances(pairs, self._metric)
-            kernel.add_distances(distances, self._weights, count, weight, mean, m2)
-        elif self.plain:
-            plain_kernel.add_all_frames(self._xyz, self._n_frames, pairs, count, weight, mean, m2)
-        else:
-            boxes = self._boxes
-            kernel.add_frames(
-                self._xyz,
-                self._weights,
-                boxes.matrices,
-                boxes.inverses,
-                boxes.kind,
-                boxes.molecules,
-                boxes.origin,
-                boxes.origin_box,
-                pairs,
-                count,
-                weight,
-                mean,
-                m2,
-                reach,
-            )
+        pairs = frozen(np.ascontiguousarray(pairs))  # one type, so that kernels are compiled once
+        bounds = [part.indices(self._n_frames)[:2] for part in parts or [slice(None)]]
+        others = self._measure_others(pairs, [b for b in bounds if not self._is_fast(*b)])
+        return [
+            self._measure_fast(pairs, *b) if self._is_fast(*b) else next(others) for b in bounds
+        ]
 
-    def fill_band(self, first: int, square: int, pairs: Ints, sigma: Floats) -> None:
-        """Fill in σ of some consecutive sites and all later ones, in squares of so many sites.
+    def _is_fast(self, start: int, stop: int) -> bool:
+        return self._plain and (stop - start >= SINGLE_FROM or stop - start == self._n_frames)
 
-        Parameters
-        ----------
-        first : int
-            The first of the sites.
-        square : int
-            Their number, and that of the sites on each side of a square.
-        pairs : ndarray, shape (pairs, 2)
-            Filled with pairs of sites.
-        sigma : ndarray, shape (pairs,)
-            Filled with σ of each over the block, which must be plain.
-        """
-        plain_kernel.fill_band(self._xyz, self._n_frames, first, square, pairs, sigma)
+    def _measure_fast(self, pairs: Ints, start: int, stop: int) -> Moments:
+        n_frames, mean, m2 = stop - start, np.empty(len(pairs)), np.empty(len(pairs))
+        end = self._xyz.shape[2] if n_frames == self._n_frames else stop
+        kernel.fill_open(self._xyz, (start, end), n_frames, pairs, mean, m2)
+        count = np.broadcast_to(np.int64(n_frames), len(pairs))
+        weight, reach = np.broadcast_to([[float(n_frames)], [0.0]], (2, len(pairs)))
+        return Moments(count, weight, mean, m2, reach)
 
-    def fill_band_below(
-        self, first: int, square: int, gaps: Floats, pairs: Ints, sigma: Floats
-    ) -> int:
-        """Fill in the same of pairs whose σ is below the highest gap between their sites.
-
-        Parameters
-        ----------
-        first, square
-            As for :meth:`fill_band`.
-        gaps : ndarray, shape (sites - 1,)
-            Between neighbours.
-        pairs, sigma
-            As for :meth:`fill_band`, with room for all.
-
-        Returns
-        -------
-        int
-            How many there are; the rest of the room has no meaning.
-        """
-        made = plain_kernel.fill_band_below(
-            self._xyz, self._n_frames, first, square, gaps, pairs, sigma
+    def _measure_others(self, pairs: Ints, bounds: Sequence[tuple[int, int]]) -> Iterator[Moments]:
+        steps = np.empty((0, self._xyz.shape[1]))  # to images that are seen in all frames
+        if self._boxes.kind != box_kernel.OPEN and len(self._boxes.origin):
+            steps = self._boxes.steps_between(pairs[:, 1], pairs[:, 0])
+        shape = len(pairs), len(bounds)
+        found = (np.empty(shape, np.int64), *(np.empty(shape) for _ in range(4)))
+        kernel.fill_parts(
+            *(self._xyz, self._weights, self._complete, (*self._box_arrays, steps), pairs),
+            *(np.array(bounds), self._other_distances(pairs), *found),
         )
-        return int(made)
+        columns: Any = zip(*(array.T for array in found), strict=True)
+        yield from (Moments(*arrays) for arrays in columns)
 
-    def fill_list(self, pairs: Ints, sigma: Floats) -> None:
-        """Fill in σ of pairs over the block, which must be plain.
-
-        Parameters
-        ----------
-        pairs : ndarray, shape (pairs, 2)
-            Pairs of sites.
-        sigma : ndarray, shape (pairs,)
-            Filled.
-        """
-        plain_kernel.fill_list(self._xyz, self._n_frames, pairs, sigma)
-
-    def reorder(self, order: Ints) -> PreparedBlock:
-        """Lay the sites of a plain block out in another order.
-
-        Parameters
-        ----------
-        order : ndarray of int, shape (sites,)
-            Sites in that order.
-
-        Returns
-        -------
-        PreparedBlock
-            A copy.
-        """
-        other = copy(self)
-        room = _aligned(self._xyz.size, self._xyz.dtype.type).reshape(self._xyz.shape)
-        other._xyz = np.take(self._xyz, order, axis=0, out=room, mode="clip")  # noqa: SLF001, ours
-        return other
-
-    def _distances(self, pairs: Ints, metric: Callable[..., Coordinates]) -> Floats:
-        a, b = pairs.T
-        unseen = self._unseen[:, a] | self._unseen[:, b]
-        distances = np.asarray(metric(self._points[:, a], self._points[:, b]), dtype=np.float64)
-        _check_metric(distances, unseen)
-        return np.ascontiguousarray(np.where(unseen, np.nan, distances).T)
+    def _other_distances(self, pairs: Ints) -> Floats:
+        """Distances (pairs, frames) by another metric; none for the Euclidean one."""
+        if self._metric is None:
+            return np.empty((0, 0))
+        distances = np.empty((len(pairs), self._n_frames))
+        length = max(1, _HELD // self._points[:, 0].size)
+        for begin in range(0, len(pairs), length):
+            points = (self._points[:, sites] for sites in pairs[begin : begin + length].T)
+            distances[begin : begin + length] = measure_distances(self._metric, *points).T
+        return distances
 
 
-def room_for(block: Block) -> Floats:
-    """Ask for memory in which blocks no larger than one can be laid out.
+def _lay_out(coordinates: Coordinates, number: np.dtype[Any], *, padded: bool) -> Coordinates:
+    """Copy coordinates (frames, sites, dimensions) to (sites, dimensions, frames).
 
-    Parameters
-    ----------
-    block : Block
-        Consecutive snapshots.
-
-    Returns
-    -------
-    ndarray
-        One number for each coordinate, and for those that fill up the last vector.
+    The fast loop takes whole vectors, with 0 in missing dimensions and the first frame again in
+    missing frames, by which nothing is added. None of them lies across two lines of the cache.
     """
-    n_frames, n_sites, n_dimensions = block.coordinates.shape
-    width = fill_up(n_frames) if block.single else n_frames
-    return _aligned(width * n_sites * n_dimensions, np.float32 if block.single else np.float64)
+    n_frames, n_sites, n_dimensions = coordinates.shape
+    width = n_frames + -n_frames % (_LINE // number.itemsize) if padded else n_frames
+    shape = n_sites, 3 if padded else n_dimensions, width
+    room = np.empty(math.prod(shape) + _LINE, number)
+    begin = -room.ctypes.data % _LINE // number.itemsize
+    laid_out = room[begin : begin + math.prod(shape)].reshape(shape)
+    laid_out[:, n_dimensions:] = 0.0
+    laid_out[:, :n_dimensions, :n_frames] = coordinates.transpose(1, 2, 0)
+    laid_out[..., n_frames:] = laid_out[..., :1]
+    return laid_out
 
 
-def _aligned(count: int, kind: type[np.floating[Any]]) -> Floats:
-    """Ask for memory that begins with a line of the cache: no vector of it lies across two."""
-    numbers = np.empty(count + _LINE // np.dtype(kind).itemsize, kind)
-    begin = -numbers.ctypes.data % _LINE // numbers.itemsize
-    return numbers[begin : begin + count]
-
-
-def fill_up(n_frames: int) -> int:
-    """Count frames with those that fill up the last vector, which a loop would take one by one.
-
-    Parameters
-    ----------
-    n_frames : int
-        Frames of a block in single precision.
-
-    Returns
-    -------
-    int
-        As many as are laid out.
-    """
-    return n_frames + -n_frames % _LANES if n_frames >= _FEWEST_FILLED else n_frames
-
-
-def _check_metric(distances: Floats, unseen: Bools) -> None:
-    if distances.ndim == 0:
-        raise ValueError(
-            "a metric takes two arrays of points and returns a distance for each two, got one "
-            "number: reduce over the last axis alone, as np.linalg.norm(a - b, axis=-1)"
-        )
-    if distances.shape != unseen.shape:
-        raise ValueError(
-            f"a metric must return one distance for each of {unseen.shape} points, "
-            f"got shape {distances.shape}: reduce over the last axis"
-        )
-    if not np.isfinite(distances[~unseen]).all() or (distances[~unseen] < 0).any():
-        raise ValueError("a metric must return finite distances that are not negative")
+def _lay_out_boxes(boxes: Boxes) -> tuple[Floats, Floats, Floats, Floats, int, Ints]:
+    """Matrices, inverses, half widths and shortening vectors, frames last; kind and molecules."""
+    matrices = np.ascontiguousarray(boxes.matrices.transpose(1, 2, 0))
+    inverses = np.ascontiguousarray(boxes.inverses.transpose(1, 2, 0))
+    halves, shortening = np.empty(0), np.empty((0, *matrices.shape[1:]))
+    if boxes.kind == box_kernel.TILTED:
+        halves = np.array([box_kernel.half_width(inverse) for inverse in boxes.inverses])
+        shortening = box_kernel.shortening_vectors(boxes.matrices)
+    return matrices, inverses, halves, shortening, boxes.kind, boxes.molecules

@@ -1,20 +1,9 @@
-"""The hierarchy of co-moving clusters, from rigid pieces to the whole, and how it is grown."""
+"""The hierarchy of co-moving clusters: how it is linked, cut, condensed and counted."""
 
-from timme.hierarchy.clustering import cluster
-from timme.hierarchy.condensed import CondensedTree, condense
+from timme.hierarchy.condensed import condense
 from timme.hierarchy.linking import link
+from timme.hierarchy.partition import Partition
 from timme.hierarchy.quantity import SIGMA, Quantity
-from timme.hierarchy.tree import Hierarchy, Partition, from_forest, grow
+from timme.hierarchy.tree import Hierarchy, grow
 
-__all__ = [
-    "SIGMA",
-    "CondensedTree",
-    "Hierarchy",
-    "Partition",
-    "Quantity",
-    "cluster",
-    "condense",
-    "from_forest",
-    "grow",
-    "link",
-]
+__all__ = ["SIGMA", "Hierarchy", "Partition", "Quantity", "condense", "grow", "link"]

@@ -1,82 +1,115 @@
-"""Measure and link in one step: exact single linkage over all pairs without all the work.
+"""Measuring and linking in one step: single linkage over all pairs that never holds all of them.
 
-A cheap graph of candidates is linked first: near neighbours, which are likely to be low, and a few
-random partners that hold all together. Every pair that could still lower this hierarchy is then
-looked for (see `pruning`), and what is found is measured in the ordinary way, chunk by chunk. Of
-each chunk only the edges stay that join clusters, so that neither all pairs nor their σ are ever
-held, and the answer equals that of all pairs bit for bit.
+A graph of candidates is measured and linked first: near neighbours, whose σ is probably low, and a
+few random partners that hold all together. Then every pair that could still lower this hierarchy is
+looked for (the kernel tells why none is missed) and measured in the ordinary way. Where pairs
+cannot be pruned, all are measured chunk by chunk. Of each chunk only the edges stay that join
+clusters.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
 
+from timme import fluctuations
 from timme._arrays import Coordinates, Floats, Ints
-from timme._kernels import linkage
-from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
-from timme.engine.metrics import known_metric, unit_of_distances
-from timme.engine.moments import Metric, PreparedBlock
-from timme.engine.protocol import Engine
-from timme.engine.run import DEFAULT, Run
-from timme.engine.threads import Threads
-from timme.fluctuations.dense import (
-    is_every_pair,
-    measure_below,
-    measure_every,
-    measure_list,
-    prepare_at_once,
-)
-from timme.fluctuations.measuring import (
-    key_of_objects,
-    measure_in_chunks,
-    require_objects_and_pairs,
-    require_snapshots,
-    warn_near_half_box,
-)
-from timme.fluctuations.overlap import (
-    Overlap,
-    choose_overlap,
-    keep_sharing,
-    refuse_unmeasured,
-)
-from timme.fluctuations.sigma import Fluctuations
-from timme.hierarchy.forest import spanning_forest
-from timme.hierarchy.pruning import (
-    CannotBePrunedError,
-    find_survivors,
-    lay_out,
-    refuse_what_cannot_be_pruned,
-)
+from timme._kernels import pruning as kernel
+from timme._kernels.boxes import OPEN, TILTED
+from timme.contacts import superpose
+from timme.engine.checkpoint import DEFAULT, Checkpoint, Progress, Run
+from timme.engine.metrics import Metric, known_metric, unit_of_distances
+from timme.engine.reduction import fingerprint
+from timme.ensemble import Block, Boxes, Ensemble
 from timme.hierarchy.quantity import sigma_by
-from timme.hierarchy.tree import Hierarchy, from_forest
+from timme.hierarchy.tree import Hierarchy, from_forest, spanning_forest
 from timme.objects import Objects
-from timme.pairs.choices import given
-from timme.pairs.lists import Pairs, lower_first, without
-from timme.pairs.nearest import tree_in_box
-from timme.system.frames import Progress
-from timme.system.space import Boxes
+from timme.pairs import Pairs, sorted_pairs, without
 
 if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
+    from distributed import Client
 
-Edges = tuple[Ints, Floats]
-"""Pairs of objects, and σ of each."""
+Singles = npt.NDArray[np.float32]
+Places = tuple[Coordinates, Floats, Floats, Floats]
+"""Places of sites (sites, dimensions, PLACES), sides of the box, weights, and swings of sites."""
 
-CHUNK = 4_000_000  # pairs of sites whose σ are held at a time
+_CHUNK_BYTES = 400_000_000  # of what is held of the pairs that are measured at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
-_NEAREST, _RANDOM = 6, 2
-CANDIDATES = _NEAREST + _RANDOM  # of each object
-_MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
-_MOST_PASSED = 100  # left out that are passed over on the way to the nearest
-_FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
-_SAMPLE = 256  # pairs by which it is judged beforehand
-_MOST_FRAMES = 0.5  # of a pair's, on average, until it is given up, above which it does not pay
+_NEAREST, _RANDOM = 6, 2  # candidates of each object
+_MOST_PASSED = 100  # pairs left out that are passed over on the way to the nearest
+_MOST_FRAMES, _SAMPLE = 0.5, 256  # of a pair until it is pruned, judged by so many: more do not pay
+_LISTED = 500_000  # pairs that may matter, of which σ is held at a time
+_HELD_BYTES = 100_000_000  # of the frames in which pairs are pruned
+_PRODUCTS = 250_000  # in a product of matrices that one thread computes: threads would wait
+_SUPERPOSED = 100  # sites by which frames are superposed
+_APART = [0, 7, 3, 5, 1, 6, 2, 4]  # stretches, those first that are far from one another
+_FAINT = 1e-6  # weight of a stretch, of the largest, that adds next to nothing
+_SQUARES = 2.0**-50  # rounding of a mean square, of the largest, by each frame in the sum
+_GOLDEN = 0.6180339887498949  # by whose multiples, modulo 1, numbers of frames are ordered
+_MARGIN = 1 + 2e-3  # above the rounding of σ²: see the kernel
+_UNIT = 2.0**-24  # by which a step in single precision rounds, at most
+_LEAST = float(np.finfo(np.float32).tiny)
+
+
+class _CannotPruneError(Exception):
+    """Why all pairs are measured to the end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """What every band of sites needs to find the pairs that may matter, as the kernel takes it."""
+
+    places: tuple[Singles, ...]
+    frames: tuple[Singles, ...]
+    roots: Singles  # (sites - 1,)
+
+
+@dataclass(slots=True, eq=False)
+class Forest:
+    """The lowest edges found so far that hold every cluster together."""
+
+    objects: Objects
+    overlap: int
+    metric: Metric | None
+    edges: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))  # lower object first
+    heights: Floats = field(default_factory=lambda: np.empty(0))
+    n_compared: int = 0  # pairs that share enough snapshots
+    n_near: int = 0  # of these, pairs that come near half the box
+
+    def add(self, index: Ints, run: Run) -> fluctuations.Fluctuations:
+        """Measure listed pairs (pairs, 2), and keep those that join clusters."""
+        found = fluctuations.measure_listed(self.objects, index, self.overlap, self.metric, run)
+        edges, heights = spanning_forest(len(self.objects), found.pairs, found.sigma)
+        edges, heights = np.concatenate([self.edges, edges]), np.append(self.heights, heights)
+        self.edges, self.heights = spanning_forest(len(self.objects), edges, heights)
+        self.n_compared += len(found.sigma)
+        self.n_near += found.n_near_half_box
+        return found
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that it takes to go on."""
+        counts = np.array([self.n_compared, self.n_near])
+        return {"edges": self.edges, "heights": self.heights, "counts": counts}
+
+    def restore(self, kept: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on where a loop was interrupted."""
+        if kept:
+            self.edges, self.heights = kept["edges"], kept["heights"]
+            self.n_compared, self.n_near = kept["counts"].tolist()
+
+    def hierarchy(self) -> Hierarchy:
+        """Return the clusters that the edges hold together."""
+        unit = unit_of_distances(self.metric, self.objects.ensemble.unit)
+        quantity = sigma_by(self.metric, unit)
+        return from_forest(len(self.objects), self.edges, self.heights, quantity=quantity)
 
 
 def cluster(  # noqa: PLR0913, as for measure
@@ -84,21 +117,18 @@ def cluster(  # noqa: PLR0913, as for measure
     pairs: Pairs,
     *,
     chunk: int | None = None,
-    min_overlap: Overlap = None,
+    min_overlap: fluctuations.Overlap = None,
     metric: Metric | None = None,
-    workers: int | Engine | None = None,
+    workers: int | None = None,
+    client: Client | str | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Hierarchy:
-    """Measure and link in one step; for all pairs, the matrix of σ is never held.
+    """Measure and link in one step; σ of all pairs is never held.
 
     Parameters
     ----------
-    objects, pairs
-        As for :func:`timme.measure`.
-    chunk : int, optional
-        Pairs whose σ are held at a time, about.
-    min_overlap, metric, workers, progress, checkpoint
+    objects, pairs, chunk, min_overlap, metric, workers, client, progress, checkpoint
         As for :func:`timme.measure`.
 
     Returns
@@ -108,318 +138,257 @@ def cluster(  # noqa: PLR0913, as for measure
 
     Examples
     --------
-    >>> import timme
-    >>> objects = timme.objects.points(timme.synthetic.planted().ensemble)
-    >>> timme.cluster(objects, timme.pairs.all(objects)).cut(0.2).sizes
+    >>> from timme import objects, pairs, synthetic
+    >>> points = objects.points(synthetic.planted().ensemble)
+    >>> cluster(points, pairs.all(points)).cut(0.2).sizes
     array([10, 10, 10, 10, 10, 10, 10, 10, 10])
     """
-    return cluster_and_count(
-        objects,
-        pairs,
-        chunk=chunk,
-        min_overlap=min_overlap,
-        metric=metric,
-        run=Run.of(workers=workers, progress=progress, checkpoint=checkpoint),
-    )[0]
+    run = Run.of(workers, client, progress, checkpoint)
+    options: Any = {"chunk": chunk, "min_overlap": min_overlap, "metric": metric}
+    return find_forest(objects, pairs, run=run, **options).hierarchy()
 
 
-def cluster_and_count(
+def find_forest(
     objects: Objects,
     pairs: Pairs,
     *,
     chunk: int | None = None,
-    min_overlap: Overlap = None,
+    min_overlap: fluctuations.Overlap = None,
     metric: Metric | None = None,
     run: Run = DEFAULT,
-) -> tuple[Hierarchy, Ints, int]:
-    """Measure and link in one step; tell what joins clusters, and count the pairs compared.
+) -> Forest:
+    """Return the pairs that join clusters, with their σ, and how many were compared.
 
     Parameters
     ----------
     objects, pairs, chunk, min_overlap, metric
-        As for :func:`cluster`.
+        As for :func:`timme.measure`.
     run : Run, optional
         How it is carried out.
 
     Returns
     -------
-    Hierarchy
-        That of :func:`cluster`.
-    ndarray of int, shape (joins, 2)
-        Pairs by which its clusters are joined, the lower first.
-    int
-        Pairs on which it stands: all, but for those that share too few snapshots.
+    Forest
+        Of single linkage.
     """
-    require_objects_and_pairs(objects, pairs, "cluster")
-    require_snapshots(objects.ensemble)
-    metric = known_metric(metric, objects.ensemble)
-    size = _default_chunk(objects) if chunk is None else chunk
-    overlap = choose_overlap(objects, min_overlap)
-    forest = _Forest(objects, metric, chunk=size, min_overlap=overlap)
-    sharing = keep_sharing(objects, pairs, overlap)
-    if sharing.index is None and len(objects) >= _FEWEST:
+    fluctuations.check_pairs(objects, pairs, "cluster")
+    overlap = fluctuations.choose_overlap(objects, min_overlap)
+    known = known_metric(metric, objects.ensemble)
+    size = fluctuations.chunk_for(objects, _CHUNK_BYTES) if chunk is None else chunk
+    forest, pruned = Forest(objects, overlap, known), False
+    if pairs.index is None and len(objects) >= _FEWEST and objects.are_points:
         try:
-            refuse_what_cannot_be_pruned(objects, metric)
-            if not _add_what_matters(forest, objects, pairs, run):
-                forest.add_all(pairs, run)
-        except CannotBePrunedError as reason:
-            forest.clear()
-            warnings.warn(
-                f"all {len(pairs):,} pairs are measured to the end, which takes long, "
-                f"since {reason}",
-                stacklevel=2,
-            )
-            forest.add(pairs, run)
-    else:
-        forest.add(sharing, run)
-    if not forest.n_measured:
-        refuse_unmeasured(objects, pairs, overlap)
-    warn_near_half_box(forest.n_near, forest.n_measured)
-    # Without gaps, pairs that were never measured to the end count too: they change nothing.
-    n_compared = forest.n_measured if objects.ensemble.gaps else len(pairs)
-    return forest.hierarchy(), forest.edges, n_compared
+            pruned = _add_what_matters(forest, pairs, size, run)
+        except _CannotPruneError as reason:
+            text = f"all {len(pairs):,} pairs are measured, which takes long, since {reason}"
+            warnings.warn(text, stacklevel=3)
+    if not pruned:
+        forest = Forest(objects, overlap, known)
+        _add_all(forest, fluctuations.keep_sharing(objects, pairs, overlap), size, run)
+        if len(pairs) > 0 and forest.n_compared == 0:
+            fluctuations.refuse_unmeasured(objects, pairs, overlap)
+    fluctuations.warn_near_half_box(forest.n_near, forest.n_compared)
+    if pruned:
+        forest.n_compared = len(pairs)  # those that were not measured change nothing
+    return forest
 
 
-class _Forest:
-    """The lowest edges found so far that hold every cluster together."""
-
-    def __init__(
-        self, objects: Objects, metric: Metric | None, *, chunk: int, **options: Any
-    ) -> None:
-        self.chunk = chunk
-        self._objects = objects
-        self._metric = metric
-        self._options = options
-        self.clear()
-
-        self.prepared: PreparedBlock | None = None  # for σ that is made at once
-
-    def prepare(self, run: Run) -> None:
-        """Lay out what is measured several times, where that is of use."""
-        self.prepared = prepare_at_once(self._objects, self._metric, run)
-
-    def clear(self) -> None:
-        self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
-        self.n_near = self.n_measured = 0  # pairs near half the box, of those that were measured
-
-    @property
-    def edges(self) -> Ints:
-        """Pairs that join clusters, the lower first."""
-        return np.sort(self._edges, axis=1)
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """All that there is to save."""
-        counts = [self.n_near, self.n_measured]
-        return {"edges": self._edges, "heights": self._heights, "counts": counts}
-
-    def restore(self, kept: Arrays) -> tuple[int, list[Ints]]:
-        """Go on from what was saved; return how many pairs may matter, and those not yet added."""
-        n_objects = len(self._objects)
-        self._edges = take(kept, "edges", np.int64, (None, 2), below=n_objects)
-        self._heights = take(kept, "heights", np.float64, self._edges.shape[:1])
-        self.n_near, self.n_measured = take(kept, "counts", np.int64, (2,)).tolist()
-        found = take(kept, "found", np.int64, (None, 2), below=n_objects)
-        return int(take(kept, "n_found", np.int64)), [found]
-
-    def add(self, pairs: Pairs, run: Run, *, every: int | None = None) -> Edges:
-        """Measure pairs piece by piece; of each piece, only those that join clusters stay.
-
-        One of so many is returned with its σ, none by default.
-        """
-        sample = [(np.empty((0, 2), np.int64), np.empty(0))]
-        for part in self._measure(pairs, run):
-            self._join([(part.pairs, part.sigma)])
-            if every is not None:
-                sample.append((part.pairs[::every], part.sigma[::every]))
-        edges, heights = zip(*sample, strict=True)
-        return np.concatenate(edges), np.concatenate(heights)
-
-    def add_all(self, pairs: Pairs, run: Run) -> None:
-        """Measure all pairs to the end.
-
-        Where σ is made at once, most of it is forgotten at once as well: that of pairs whose
-        objects are joined no higher by what was added before.
-        """
-        if self.prepared is None or not is_every_pair(pairs):
-            self.clear()
-            self.add(pairs, run)
-            return
-        self.n_measured = len(pairs)
-        waiting = list[Edges]()
-        for found in measure_below(self._objects, self.prepared, *self.line(), run):
-            waiting.append(found)
-            if sum(len(heights) for _, heights in waiting) >= self.chunk:
-                self._join(waiting)
-                waiting = []
-        self._join(waiting)
-
-    def line(self) -> tuple[Ints, Floats]:
-        """Objects in leaf order, and the heights at which neighbours are joined."""
-        order, gaps = linkage.leaf_line(len(self._objects), self._edges, self._heights)
-        return order, gaps
-
-    def _measure(self, pairs: Pairs, run: Run) -> Iterator[Fluctuations]:
-        """Measure pairs piece by piece, in the shortest way that there is."""
-        if self.prepared is not None and self.chunk > 0 and run.checkpoint is None:
-            self.n_measured += len(pairs)
-            if is_every_pair(pairs):
-                yield from measure_every(self._objects, self.prepared, run, self.chunk)
-            else:
-                for piece in pairs.chunks(self.chunk):
-                    yield measure_list(self._objects, self.prepared, piece, run)
-            return
-        yield from measure_in_chunks(
-            self._objects,
-            pairs,
-            run=run,
-            so_far=self._edges_so_far,
-            near=self._count_near,
-            chunk=self.chunk,
-            metric=self._metric,
-            **self._options,
-        )
-
-    def _join(self, more: list[Edges]) -> None:
-        """Keep what joins clusters, of what was kept and of more."""
-        edges, heights = zip((self._edges, self._heights), *more, strict=True)
-        self._edges, self._heights = spanning_forest(
-            len(self._objects), np.concatenate(edges), np.concatenate(heights)
-        )
-
-    def _count_near(self, n_near: int, n_pairs: int) -> None:
-        self.n_near += n_near
-        self.n_measured += n_pairs
-
-    def _edges_so_far(self) -> Fluctuations:
-        common = np.zeros(len(self._edges), np.int64)  # nobody asks for it
-        return Fluctuations(len(self._objects), self._edges, self._heights, common)
-
-    def hierarchy(self) -> Hierarchy:
-        unit = unit_of_distances(self._metric, self._objects.ensemble.unit)
-        quantity = sigma_by(self._metric)
-        edges, heights = self._edges, self._heights
-        return from_forest(len(self._objects), edges, heights, unit=unit, quantity=quantity)
+def _add_all(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> None:
+    """Measure all pairs, chunk by chunk."""
+    inner = run if len(pairs) <= chunk else replace(run, progress=None)
+    key = forest.objects, forest.overlap, forest.metric, pairs
+    with run.loop("chunks", lambda: fingerprint(*key), len(pairs)) as loop:
+        forest.restore(loop.kept)
+        done = 0
+        for index in pairs.chunks(chunk):
+            done += len(index)
+            if done > loop.done:
+                forest.add(index, inner)
+                loop.advance(done, forest.state)
 
 
-def _default_chunk(objects: Objects) -> int:
-    """Return how many pairs of objects consist of not too many pairs of sites."""
-    per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
-    return max(1, int(CHUNK / per_object**2))
-
-
-def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
-    """Pairs that are likely to be low, and enough others to hold all together."""
-    centres = objects.centres()
-    points, box = centres.snapshot(0)
-    n_points, n_dimensions = points.shape
-    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
-    places, tree = tree_in_box(points, boxes)
-    near = _nearest(places, tree, left_out, run.engine.threads_here)
-    far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
-    index = np.concatenate([near, _each_with(far)])
-    return without(lower_first(index), left_out, n_points)
-
-
-def _each_with(others: Ints) -> Ints:
-    """Pairs of each point with all in its row of others."""
-    index = np.empty((*others.shape, 2), np.int64)
-    index[..., 0], index[..., 1] = np.arange(len(others))[:, None], others
-    return index.reshape(-1, 2)
-
-
-def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -> Ints:
-    """The nearest partners of each point of those that are not left out.
-
-    Bonded neighbours, which often are, stand nearest of all, and bounds without any other near
-    partner would be too high to give up a pair.
-    """
-    n_points = len(places)
-    most = int(np.bincount(left_out.ravel(), minlength=1).max()) if len(left_out) else 0
-    count = min(n_points, 1 + _NEAREST + min(most, _MOST_PASSED))
-    index: Ints = _each_with(np.asarray(tree.query(places, k=count, workers=threads)[1]))
-    index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
-    if not most:
-        return index
-    barred = np.concatenate([left_out, left_out[:, ::-1]])
-    index = without(index, barred, n_points)
-    begin = np.searchsorted(index[:, 0], np.arange(n_points))
-    rank = np.arange(len(index)) - begin[index[:, 0]]
-    return index[rank < _NEAREST]
-
-
-def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run) -> bool:
-    """Measure candidates, and then the pairs that may change their hierarchy, if that pays.
-
-    Whenever a chunk of these is found, it is measured and what joins clusters is kept, so that no
-    more of them are held at a time.
-    """
-    unwatched = Run(run.engine)
-    forest.prepare(unwatched)
-    candidates = given(objects, _candidates(objects, pairs.left_out, run))
-    every = max(1, len(candidates) // (8 * _SAMPLE))
-    sample = forest.add(candidates, unwatched, every=every)
-    measured = np.concatenate([pairs.left_out, *candidates.chunks(len(candidates))])
-    order, gaps = forest.line()
-    if objects.are_points and _share_of_frames(order, gaps, *sample) > _MOST_FRAMES:
+def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> bool:
+    """Measure candidates, and then the pairs that may change their hierarchy, if that pays."""
+    if forest.metric is not None:
+        raise _CannotPruneError("the distance is not Euclidean")
+    if forest.objects.ensemble.gaps:
+        raise _CannotPruneError("some sites are not seen in every snapshot")
+    centres, n_objects, quiet = forest.objects.centres(), len(forest.objects), Run(run.engine)
+    _usable_boxes(centres, centres.block(0))
+    candidates = _candidates(centres.snapshot(0)[0], pairs.left_out, run.engine.threads_here)
+    candidates = without(candidates, pairs.left_out, n_objects)
+    measured = forest.add(candidates, quiet)
+    tree = forest.hierarchy()
+    if _share_of_frames(tree, measured) > _MOST_FRAMES:
         return False
-    threads = Threads(run.engine.threads_here)
-    search = lay_out(objects, order, gaps, prepared=forest.prepared, threads=threads)
-    n_objects = len(order)
-    n_pairs = n_objects * (n_objects - 1) // 2
+    del measured
+    search = _lay_out(centres, tree)
+    n_bands, none = len(search.places[0]), np.empty((0, 2), np.int32)
+    passed = np.minimum((np.arange(n_bands) + 1) * kernel.LANES, n_objects)
+    seen = (passed * (2 * n_objects - passed - 1) // 2).tolist()  # later bands have fewer partners
 
-    def looked_at(band: int) -> int:
-        passed = int(search.starts[band + 1])
-        return passed * (2 * n_objects - passed - 1) // 2  # later bands have fewer partners
+    def add_found() -> None:
+        listed = np.concatenate(found)
+        found[:] = [none]
+        for part in np.array_split(listed, len(listed) // _LISTED + 1):
+            index = without(sorted_pairs(tree.order[part], n_objects), candidates, n_objects)
+            forest.add(without(index, pairs.left_out, n_objects), quiet)
 
-    def key() -> str:
-        return key_of_objects(objects, pairs, [digest(order, gaps)], run)
+    def state() -> dict[str, npt.NDArray[Any]]:
+        return forest.state() | {"found": np.concatenate(found)}
 
-    def listed() -> Pairs:
-        index = lower_first(order[np.concatenate(found)])
-        return given(objects, without(index, measured, len(objects)))
-
-    def state() -> dict[str, Any]:
-        found[:] = [np.concatenate(found)]
-        return forest.state | {"n_found": n_found, "found": found[0]}
-
-    with run.loop("bands", key, total=n_pairs) as loop:
-        recalled = loop.restore(forest.restore)
-        n_found, found = recalled or (0, [np.empty((0, 2), np.int64)])
-        bands = list(loop.left(range(search.n_bands), looked_at))
-        results = run.engine.map(find_survivors, search, bands)
-        with closing(results), loop.under_way():
+    key = forest.objects, pairs, tree.order, tree.gaps
+    with run.loop("bands", lambda: fingerprint(*key), seen[-1]) as loop:
+        forest.restore(loop.kept)
+        found = [loop.kept.get("found", none)]
+        bands = [band for band in range(n_bands) if seen[band] > loop.done]
+        with closing(run.engine.map(_find_survivors, search, bands)) as results:
             for band, survivors in zip(bands, results, strict=True):
                 found.append(survivors)
-                n_found += len(survivors)
-                if sum(map(len, found)) >= forest.chunk:
-                    forest.add(listed(), unwatched)
-                    found = [survivors[:0]]
-                _refuse_too_many(n_found, looked_at(band), n_pairs)
-                loop.advance(looked_at(band), state)
-        forest.add(listed(), replace(run, progress=None))  # the rest is quick
+                if sum(map(len, found)) >= chunk:
+                    add_found()
+                loop.advance(seen[band], state)
+        del search, results  # there is room for the block that is measured
+        add_found()
     return True
 
 
-def _share_of_frames(order: Ints, gaps: Floats, pairs: Ints, sigma: Floats) -> float:
-    """Judge what share of its frames a pair is looked at in before it is given up, on average.
+def _candidates(points: Coordinates, left_out: Ints, threads: int) -> Ints:
+    """Pairs of near neighbours, whose σ is probably low, and random ones that hold all together.
 
-    Squared deviations add up with the frames, so that those of a pair pass its bound, σ² of the
-    highest gap between its objects, after about the share that this is of its own. Of candidates,
-    those are like most pairs that stand far apart in leaf order.
+    Bonded neighbours, which often are left out, are nearest of all; without any other near partner,
+    bounds would be too high to prune a pair.
     """
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    ends = places[pairs]
-    far = np.flatnonzero(np.abs(ends[:, 0] - ends[:, 1]) > len(order) // 8)
+    n_points, most = len(points), int(np.bincount(left_out.ravel(), minlength=1).max())
+    count = min(n_points, 1 + _NEAREST + min(most, _MOST_PASSED))
+    near = np.asarray(cKDTree(points).query(points, k=count, workers=threads)[1])
+    far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
+    index = np.empty((n_points, count + _RANDOM, 2), np.int64)
+    index[..., 0], index[..., 1] = np.arange(n_points)[:, None], np.column_stack([near, far])
+    return sorted_pairs(index.reshape(-1, 2), n_points)
+
+
+def _share_of_frames(tree: Hierarchy, measured: fluctuations.Fluctuations) -> float:
+    """Judge what share of its frames a pair is compared in until it is pruned, on average.
+
+    Squared deviations add up with the frames, so those of a pair pass its bound, σ² of the highest
+    gap between its sites, after about the share that this is of its own. Of the candidates, those
+    far apart in leaf order are like most pairs.
+    """
+    places = np.argsort(tree.order)[measured.pairs]
+    far = np.flatnonzero(np.abs(places[:, 0] - places[:, 1]) > len(tree.order) // 8)
     far = far[:: max(1, len(far) // _SAMPLE)]
-    bounds = np.empty(len(far))
-    linkage.highest_between(gaps, ends[far], bounds)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(bounds < sigma[far], (bounds / sigma[far]) ** 2, 1.0)
-    return float(shares.mean()) if len(far) else 0.0
+    bounds, sigma = tree.heights_between(*measured.pairs[far].T), measured.sigma[far]
+    shares = np.ones(len(far))
+    np.divide(bounds, sigma, out=shares, where=bounds < sigma)
+    return float(np.mean(shares**2)) if len(far) else 0.0
 
 
-def _refuse_too_many(n_found: int, looked_at: int, n_pairs: int) -> None:
-    if looked_at > _FEWEST_LOOKED_AT * n_pairs and n_found > _MOST_FOUND * looked_at:
-        raise CannotBePrunedError("more than half of those looked at may matter")
+def _usable_boxes(centres: Ensemble, block: Block) -> Boxes:
+    """Boxes of a block, if they are such that pairs can be pruned in them."""
+    boxes = Boxes.of(block.boxes, len(block.weights), centres.n_dimensions, centres.images)
+    if boxes.kind == TILTED:
+        raise _CannotPruneError("the box is tilted")
+    if boxes.kind != OPEN and (len(boxes.molecules) or len(boxes.origin)):
+        raise _CannotPruneError("molecules are whole in the box")
+    return boxes
+
+
+def _lay_out(centres: Ensemble, tree: Hierarchy) -> _Search:
+    """Lay out places and frames of sites in leaf order.
+
+    Places are means over stretches of superposed frames, or in a box, the first of the frames.
+    """
+    n_frames, n_sites, n_dimensions = centres.frames.shape
+    weights = np.ones(n_frames) if centres.weights is None else centres.weights
+    # By the golden section, so that the first few frames of any number are spread over all.
+    chosen = np.argsort(np.arange(n_frames) * _GOLDEN % 1)
+    affordable = _HELD_BYTES // (4 * n_sites * n_dimensions * kernel.AT_ONCE)
+    chosen = chosen[: min(kernel.MOST_FRAMES, max(1, affordable) * kernel.AT_ONCE)]
+    width = len(chosen) + -len(chosen) % kernel.AT_ONCE  # frames without weight fill it up
+    held, held_weights = np.zeros((n_sites, n_dimensions, width), np.float32), np.zeros(width)
+    held_weights[: len(chosen)] = weights[chosen]
+    sides, largest = np.ones((n_dimensions, width)), np.zeros(n_sites)
+    stretches = np.arange(n_frames) * kernel.PLACES // n_frames
+    members = weights[:, None] * (stretches[:, None] == np.arange(kernel.PLACES))
+    sums = np.zeros((n_sites, n_dimensions * kernel.PLACES))
+    squares = np.zeros((n_sites, kernel.PLACES))
+    some, reference, scale = np.random.default_rng(0).integers(0, n_sites, _SUPERPOSED), None, 1.0
+    for block in centres.blocks():
+        lengths = np.einsum("fdd->df", _usable_boxes(centres, block).matrices)
+        sample = block.coordinates[:, some].astype(np.float64)
+        shifts, turns = superpose(sample, reference)
+        if reference is None:
+            reference, extent = sample[0], max(np.abs(sample[0] - shifts[0]).max(), lengths.max())
+            scale = math.ldexp(1.0, min(-math.frexp(extent)[1], 1000))
+        stop = block.start + len(shifts)
+        places = np.flatnonzero((chosen >= block.start) & (chosen < stop))
+        frames, inside = chosen[places] - block.start, members[block.start : stop]
+        sides[:, places] = lengths[:, frames] * scale
+        shifts = np.where(lengths > 0, 0.0, shifts.T)
+        turned = np.einsum("fda,fk->dfak", turns, inside).reshape(shifts.size, -1)
+        step = max(1, _PRODUCTS // turned.size)
+        for start in range(0, n_sites, step):
+            part = slice(start, start + step)
+            xyz = block.coordinates[:, tree.order[part]].transpose(1, 2, 0) - shifts
+            if lengths.any():
+                xyz -= lengths * np.floor(xyz / np.where(lengths > 0, lengths, np.inf))
+            xyz = np.ascontiguousarray(xyz) * scale
+            squared = np.einsum("sdf,sdf->sf", xyz, xyz)
+            largest[part] = np.maximum(largest[part], np.sqrt(squared.max(axis=1)))
+            held[part][..., places] = xyz[..., frames]
+            sums[part] += xyz.reshape(len(xyz), -1) @ turned
+            squares[part] += squared @ inside
+    closed = sides[:, : len(chosen)] > 0
+    if not closed[closed.any(axis=1)].all():
+        raise _CannotPruneError("the box is open in some snapshots")
+    first = slice(kernel.PLACES)
+    tiled = _means(sums, squares, members, largest)
+    if closed.any():
+        tiled = held[..., first], sides[:, first].T, held_weights[first], np.zeros(n_sites)
+    errors = (9 + n_dimensions) * _UNIT * largest + math.sqrt(n_dimensions * _LEAST)
+    with np.errstate(over="ignore"):
+        (roots,) = _singles(tree.gaps * scale * math.sqrt(weights.sum() * _MARGIN))
+    roots = np.where(tree.gaps > 0, np.maximum(roots, np.float32(_LEAST)), np.float32(0.0))
+    return _Search(_in_tiles(tiled, errors), _singles(held, sides, held_weights, errors), roots)
+
+
+def _means(sums: Floats, squares: Floats, members: Floats, largest: Floats) -> Places:
+    """Mean places in stretches, sides of no box, weights of the stretches, and swings of sites.
+
+    For a stretch without weight that of another stands.
+    """
+    weights = members.sum(axis=0)
+    counts = weights > _FAINT * weights.max()
+    source = np.where(counts, np.arange(kernel.PLACES), counts.argmax())[_APART]
+    means = sums.reshape(len(sums), -1, kernel.PLACES)[..., source] / weights[source]
+    spread = squares[:, source] / weights[source] - (means**2).sum(axis=1)
+    rounding = len(members) * _SQUARES * 3 * largest**2
+    swings = (spread.max(axis=1) + rounding) / 2 * (1 + 1e-5)
+    sides = np.zeros((kernel.PLACES, means.shape[1]))
+    return means, sides, np.where(counts, weights, 0.0)[_APART], swings
+
+
+def _in_tiles(laid_out: Places, errors: Floats) -> tuple[Singles, ...]:
+    """Put sites side by side, the last of them again where a tile is not full."""
+    places, sides, weights, swings = laid_out
+    n_tiles = -(-len(places) // kernel.LANES)
+    sites = np.minimum(np.arange(n_tiles * kernel.LANES), len(places) - 1).reshape(n_tiles, -1)
+    tiles = places[sites].transpose(0, 3, 2, 1)
+    return _singles(tiles, sides, weights, swings[sites], errors[sites])
+
+
+def _singles(*arrays: npt.NDArray[Any]) -> tuple[Singles, ...]:
+    return tuple(np.ascontiguousarray(array, dtype=np.float32) for array in arrays)
+
+
+def _find_survivors(search: _Search, band: int) -> npt.NDArray[np.int32]:
+    """Pairs of places in leaf order, of one band with itself and later ones, that may matter."""
+    found, tile, n_tiles = list[npt.NDArray[np.int32]](), band, len(search.places[0])
+    room = np.empty((4 * kernel.LANES**2, 2), np.int32)
+    running = np.zeros(kernel.LANES, np.float32)
+    while tile < n_tiles:
+        shared = search.places, search.frames, search.roots
+        count, tile = kernel.survivors(*shared, band, tile, running, room)
+        found.append(room[:count].copy())
+    return np.concatenate(found)

@@ -1,34 +1,37 @@
-"""The condensed tree: only the splits of a hierarchy that leave something large on both sides.
+"""The condensed tree: splits of a hierarchy that leave something large on both sides.
 
-Most merges add a stray site to a cluster. What is left without these are the clusters that lived
-side by side, and when each of them joined its sibling: those are worth a name, a verdict, a hinge.
+Most merges add a stray site to a cluster. Without these, clusters remain that live side by side
+until they join. Such a cluster grows along a lineage of nodes, from the first that is large enough
+to the last before it joins another. A plateau is a range of cutoffs in which it stays the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from timme._arrays import Bools, Floats, Ints, frozen
-from timme._html import Described
-from timme.hierarchy.tree import Hierarchy, require_hierarchy
+from timme._arrays import Bools, Floats, Ints, frozen, numbers
+from timme._text import Described
+from timme.hierarchy.tree import Hierarchy
 
-MIN_SIZE = 10  # sites; with 5, a body that bends smoothly is cut in most long trajectories
+MIN_SIZE = 10  # sites; with 5, a body that bends smoothly is split in most long trajectories
+PLATEAU = 0.5  # least width, in log σ; by chance it stays below 0.25 in 50 snapshots or more
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CondensedTree(Described):
-    """Clusters that are parts of a split into two or more large ones, and the roots.
+    """Roots, and parts of splits into two or more large clusters.
 
     Clusters are sorted: parents before their parts, of these the larger first.
     """
 
     hierarchy: Hierarchy
     min_size: int
-    nodes: Ints  # (clusters,), of the hierarchy
-    parents: Ints  # (clusters,), place in this list of the cluster that was split; -1 for roots
+    nodes: Ints  # (clusters,), node of the hierarchy
+    parents: Ints  # (clusters,), cluster that was split, by its place in this list; -1 for roots
+    owners: Ints  # (nodes,), smallest cluster that holds each node of the hierarchy; -1 if none
 
     def __len__(self) -> int:
         """Count the clusters."""
@@ -36,80 +39,28 @@ class CondensedTree(Described):
 
     @property
     def births(self) -> Floats:
-        """Height at which each cluster is complete, as its node forms."""
+        """Height at which each cluster is complete."""
         return self.hierarchy.births[self.nodes]
 
     @property
     def deaths(self) -> Floats:
-        """Height at which each cluster joins its sibling; inf for roots."""
+        """Height at which each cluster joins its siblings; inf for roots."""
         return self.hierarchy.deaths[self.nodes]
 
     @property
     def sizes(self) -> Ints:
-        """Sites of each cluster."""
+        """Number of sites in each cluster."""
         return self.hierarchy.sizes[self.nodes]
 
     @property
-    def shares(self) -> Floats:
-        """Share of what was split that is on its sides, not stray sites; NaN for roots."""
-        inner = self.parents >= 0
-        above = self.parents[inner]
-        held = np.bincount(above, weights=self.sizes[inner], minlength=len(self))
-        found = np.full(len(self), np.nan)
-        found[inner] = held[above] / self.sizes[above]
-        return found
-
-    @property
     def splits(self) -> list[Ints]:
-        """Places of the parts of each split, largest first; the highest split comes first."""
+        """Parts of each split, largest first; the highest split comes first."""
         found = [np.flatnonzero(self.parents == above) for above in np.unique(self.parents)]
         apart = [parts for parts in found if self.parents[parts[0]] >= 0]
         return sorted(apart, key=lambda parts: -float(self.deaths[parts[0]]))
 
-    def members(self, cluster: int) -> Ints:
-        """Return the sites of a cluster.
-
-        Parameters
-        ----------
-        cluster : int
-            Its place in the list.
-
-        Returns
-        -------
-        ndarray of int
-            Ascending.
-        """
-        tree, node = self.hierarchy, self.nodes[cluster]
-        return np.sort(tree.order[tree.starts[node] : tree.starts[node] + tree.sizes[node]])
-
-    def masks(self) -> Bools:
-        """Tell which sites belong to which cluster.
-
-        Returns
-        -------
-        ndarray of bool, shape (clusters, sites)
-            True where a site is in a cluster.
-        """
-        place = np.argsort(self.hierarchy.order)
-        start = self.hierarchy.starts[self.nodes][:, None]
-        return (place >= start) & (place < start + self.sizes[:, None])
-
-    @property
-    def owners(self) -> Ints:
-        """The cluster that each node of the hierarchy is, but for stray sites; -1 for small ones.
-
-        At any height a cluster is one node of enough sites: with two of them it would be split.
-        """
-        above = self.hierarchy.parents
-        own = np.full(len(above), -1)
-        own[self.nodes] = np.arange(len(self.nodes))
-        for node in range(len(above) - 1, -1, -1):
-            if own[node] < 0 and above[node] >= 0 and self.hierarchy.sizes[node] >= self.min_size:
-                own[node] = own[above[node]]
-        return own
-
     def siblings(self, cluster: int) -> Ints:
-        """Return the other parts of the split that a cluster is part of.
+        """Return the other parts of the split that a cluster is a part of.
 
         Parameters
         ----------
@@ -122,14 +73,46 @@ class CondensedTree(Described):
             Their places; none for a root.
         """
         above = self.parents[cluster]
-        return np.setdiff1d(np.flatnonzero(self.parents == above) if above >= 0 else [], [cluster])
+        return np.setdiff1d(np.flatnonzero((self.parents == above) & (above >= 0)), [cluster])
 
-    def _facts(self) -> Iterable[tuple[str, object]]:
-        return (
-            ("clusters", len(self)),
-            ("splits", len(self.splits)),
-            ("sites at least", self.min_size),
-        )
+    def members(self, cluster: int) -> Ints:
+        """Return the sites of a cluster.
+
+        Parameters
+        ----------
+        cluster : int
+            Its place in the list.
+
+        Returns
+        -------
+        ndarray of int
+            Its sites in ascending order.
+        """
+        return self.hierarchy.members(self.nodes[cluster])
+
+    def masks(self) -> Bools:
+        """Return which sites belong to which cluster.
+
+        Returns
+        -------
+        ndarray of bool, shape (clusters, sites)
+            True where a site is in a cluster.
+        """
+        tree = self.hierarchy
+        places, start = tree.starts[: tree.n_sites], tree.starts[self.nodes, None]
+        return (places >= start) & (places < start + self.sizes[:, None])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lineage(Described):
+    """The representative of a growing cluster: its widest plateau, or its last node."""
+
+    sites: Ints  # of the representative, ascending
+    low: float  # cutoff from which these sites are together
+    high: float  # cutoff at which others join them
+    width: float  # log(high / low), inf if low is 0; 0 if too few sites are outside
+    node: int  # of the hierarchy: the representative
+    top: int  # of the hierarchy: the last node of the lineage, a cluster of the condensed tree
 
 
 def condense(hierarchy: Hierarchy, *, min_size: int = MIN_SIZE) -> CondensedTree:
@@ -145,38 +128,99 @@ def condense(hierarchy: Hierarchy, *, min_size: int = MIN_SIZE) -> CondensedTree
     Returns
     -------
     CondensedTree
-        Its roots are the trees of as many sites; none if there are none.
+        Its roots are the trees of at least as many sites.
 
     Examples
     --------
     >>> from timme.hierarchy import grow
     >>> steps = np.array([1.0, 5.0, 2.0, 3.0])  # between neighbours along a line
     >>> hierarchy = grow(5, np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), steps)
-    >>> found = condense(hierarchy, min_size=2)
-    >>> [found.members(cluster).tolist() for cluster in range(len(found))]
+    >>> condensed = condense(hierarchy, min_size=2)
+    >>> [condensed.members(cluster).tolist() for cluster in range(len(condensed))]
     [[0, 1, 2, 3, 4], [2, 3, 4], [0, 1]]
-    >>> found.deaths.tolist()
+    >>> condensed.deaths.tolist()
     [inf, 5.0, 5.0]
     """
-    require_hierarchy(hierarchy, "condense")
     if min_size < 2:
-        raise ValueError(f"clusters of a condensed tree have at least 2 sites, got {min_size}")
-    large = hierarchy.sizes >= min_size
+        raise ValueError(f"clusters of a condensed tree need at least 2 sites, got {min_size}")
     above = hierarchy.parents
-    inner = large & (above >= 0)
-    n_large_parts = np.bincount(above[inner], minlength=len(above))
-    roots = large & (above < 0)
-    parts = np.zeros(len(above), dtype=bool)
-    parts[inner] = n_large_parts[above[inner]] >= 2
-    chosen = np.flatnonzero(roots | parts)
-    # Parents are higher than their parts; of equally high ones, the larger comes first.
-    chosen = chosen[np.lexsort((hierarchy.lowest[chosen], -hierarchy.sizes[chosen]))]
-    chosen = chosen[np.argsort(-hierarchy.deaths[chosen], kind="stable")]
-    place = np.full(len(above) + 1, -1)
-    place[chosen] = np.arange(len(chosen))
-    own = place[:-1].copy()  # of each node, the cluster that it belongs to
+    large = hierarchy.sizes >= min_size
+    n_large_parts = np.bincount(above[large & (above >= 0)], minlength=len(above))
+    chosen = np.flatnonzero(large & ((above < 0) | (n_large_parts[above] > 1)))
+    ranks = (hierarchy.lowest[chosen], -hierarchy.sizes[chosen], -hierarchy.deaths[chosen])
+    chosen = chosen[np.lexsort(ranks)]
+    owners = np.full(len(above) + 1, -1)  # the last entry is that of -1, no parent
+    owners[chosen] = np.arange(len(chosen))
     for node in range(len(above) - 1, -1, -1):
-        if own[node] < 0 and above[node] >= 0:
-            own[node] = own[above[node]]
-    parents = np.where(above[chosen] >= 0, own[above[chosen]], -1)
-    return CondensedTree(hierarchy, min_size, frozen(chosen), frozen(parents))
+        if owners[node] < 0:
+            owners[node] = owners[above[node]]
+    parents, owners = frozen(owners[above[chosen]]), frozen(owners[:-1])
+    return CondensedTree(hierarchy, min_size, frozen(chosen), parents, owners)
+
+
+def lineages(
+    hierarchy: Hierarchy,
+    *,
+    min_size: int = MIN_SIZE,
+    tolerance: float = 0.0,
+    ends: npt.ArrayLike | None = None,
+) -> tuple[Lineage, ...]:
+    """Return the representative of each cluster of the condensed tree, in the same order.
+
+    It is the node with the widest range of log σc over which its sites stay together and no others
+    join, among the nodes that leave at least `min_size` sites outside; the last node of the
+    lineage if no range is wider than 0.5.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Clusters within clusters, of heights that are not negative.
+    min_size : int, optional
+        Sites that a cluster needs.
+    tolerance : float, optional
+        Growth by this share of its size does not end a range.
+    ends : array_like, shape (trees,), optional
+        Height at which each separate tree ends, in the order of ``hierarchy.cut(inf)``, such as
+        the median σ to all other sites. By default, the range of a whole tree is not known.
+
+    Returns
+    -------
+    tuple of Lineage
+        One for each cluster.
+
+    Examples
+    --------
+    >>> from timme.hierarchy import grow
+    >>> steps = np.array([1.0, 9.0, 1.0, 2.0])  # between neighbours along a line
+    >>> hierarchy = grow(5, np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), steps)
+    >>> [(line.sites.tolist(), line.low, line.high) for line in lineages(hierarchy, min_size=2)]
+    [([0, 1, 2, 3, 4], 9.0, inf), ([2, 3, 4], 2.0, 9.0), ([0, 1], 1.0, 9.0)]
+    """
+    if len(hierarchy.heights) and hierarchy.heights[0] < 0:
+        raise ValueError(f"lineages need heights from 0 on, got {hierarchy.heights[0]:g}")
+    condensed = condense(hierarchy, min_size=min_size)
+    births, roots = hierarchy.births, np.flatnonzero(hierarchy.parents < 0)
+    closes = hierarchy.deaths
+    closes[roots] = births[roots]
+    if ends is not None:
+        trees = hierarchy.cut(np.inf).labels[hierarchy.lowest[roots]]
+        closes[roots] = numbers(ends, "ends")[trees]
+    large = np.flatnonzero(hierarchy.sizes >= min_size)
+    large = large[np.argsort(condensed.owners[large], kind="stable")]
+    bounds = np.searchsorted(condensed.owners[large], np.arange(1, len(condensed)))
+    found = list[Lineage]()
+    for line in np.split(large, bounds) if len(condensed) else []:
+        sizes, lows = hierarchy.sizes[line], births[line]  # both ascend along the line
+        n_free = int(np.searchsorted(sizes, hierarchy.n_sites - min_size, side="right"))
+        last = np.searchsorted(sizes, (1 + tolerance) * sizes, side="right") - 1
+        highs = closes[line[np.minimum(last, max(n_free - 1, 0))]]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            widths = np.log(np.maximum(highs, lows)) - np.log(lows)
+        widths[n_free:] = 0.0
+        widths[np.isnan(widths)] = 0.0  # from 0 to 0
+        best = int(widths.argmax()) if widths.max() >= PLATEAU else len(line) - 1
+        node, width = int(line[best]), float(widths[best])
+        high = highs[best] if width > 0 else hierarchy.deaths[node]
+        sites = frozen(hierarchy.members(node))
+        found.append(Lineage(sites, float(lows[best]), float(high), width, node, int(line[-1])))
+    return tuple(found)

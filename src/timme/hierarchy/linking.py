@@ -1,60 +1,66 @@
-"""Join pairs in order of σ, or of any other height, into a hierarchy."""
+"""Linkages: hierarchies from σ of pairs, or from any other matrix.
+
+Single linkage, that of the paper, joins two bodies as soon as one pair of sites between them is
+still, as pairs near a hinge are. Braced linkage needs such a pair to share partners; average
+linkage needs all pairs between two clusters to be still on average.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
-from timme.fluctuations.matrix import from_matrix
-from timme.fluctuations.sigma import Fluctuations
-from timme.hierarchy.linkages import Linkage, grow_by
-from timme.hierarchy.quantity import SIGMA, Quantity
-from timme.hierarchy.tree import Hierarchy
-from timme.objects import Objects
-from timme.pairs.lists import Pairs
-from timme.readers.matrices import GivenMatrix, read_given
-from timme.system.ensemble import Ensemble
+import numpy as np
+import numpy.typing as npt
+from scipy.cluster import hierarchy as scipy_hierarchy
+
+from timme._arrays import Floats, Ints
+from timme._kernels import linkage as kernel
+from timme.fluctuations import Fluctuations, from_matrix
+from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
+from timme.hierarchy.tree import Hierarchy, from_forest, grow
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from scipy import sparse
 
+Linkage = Literal["single", "braced", "average"]
 
-# By the names of their types, as the last of the steps comes after this one.
-_LINKED = {
+SHARED = 4  # partners that the two sites of a braced pair have in common
+_LARGEST = 20_000  # objects of which all pairs are averaged: 1.6 GB
+
+# By names of types, because the modules of some come after this one.
+_REMEDIES = {
+    "Analysis": "use its .hierarchy",
     "Hierarchy": "it is linked already",
-    "NoneType": "pass timme.measure(objects, pairs)",
-    "Analysis": "it is linked already, as analysis.hierarchy; σ is in analysis.fluctuations",
+    **dict.fromkeys(("str", "PosixPath"), "pass timme.read_matrix(path)"),
+    **dict.fromkeys(("Ensemble", "Objects", "Pairs"), "pass timme.measure(objects, pairs)"),
 }
 
 
 def link(
-    sigma: Fluctuations | str | Path | npt.ArrayLike | sparse.csr_array,
+    sigma: Fluctuations | npt.ArrayLike | sparse.sparray,
     *,
-    unit: str = "",
-    quantity: str | Quantity | None = None,
     linkage: Linkage = "single",
+    unit: str = "",
+    quantity: str | Quantity = SIGMA,
 ) -> Hierarchy:
-    """Join pairs in increasing σ into a hierarchy of clusters (single linkage).
+    """Join pairs in increasing σ into a hierarchy of clusters.
 
-    Equal σ join in one step, so the result never depends on the order of pairs.
+    Equal σ join in one step, so the result does not depend on the order of pairs.
 
     Parameters
     ----------
-    sigma : Fluctuations, array_like, sparse array or path
-        Measured σ of pairs, or any ready-made matrix of the same meaning, or its file (``.npy``,
-        MatrixMarket, predicted aligned errors of AlphaFold): square, symmetric and not negative, or
-        the upper triangle of one, row by row, as SciPy's ``pdist`` gives it. Entries that are NaN
-        or infinite, masked ones, and those a sparse matrix does not hold, are pairs that are not
-        compared.
-    unit : str, optional
-        Unit of a ready-made matrix; a Fluctuations brings its own.
-    quantity : str or Quantity, optional
-        What the heights are, for axes, tables and pages: the symbol alone, or all that is known. By
-        default what a file tells of itself, such as predicted aligned errors, and else σ.
+    sigma : Fluctuations, array_like or sparse array
+        Measured σ of pairs, or a matrix of the same meaning: square, symmetric and not negative, or
+        the upper triangle of one as given by :func:`scipy.spatial.distance.pdist`. Entries that are
+        masked, not finite, or missing in a sparse array are pairs that are not compared.
     linkage : {"single", "braced", "average"}, optional
-        Single linkage is the paper's. Braced: two count as a pair once they share 4 partners as
-        well. Average: clusters join by the mean of σ² over all pairs between them.
+        Single linkage joins two clusters at their lowest pair. Braced linkage does so among pairs
+        raised to the height at which the two share 4 partners as well. Average linkage joins two
+        clusters at the root of the mean σ² over all pairs between them.
+    unit : str, optional
+        Unit of a matrix; Fluctuations bring their own.
+    quantity : str or Quantity, optional
+        What the heights are, for axes, tables and pages, or its symbol.
 
     Returns
     -------
@@ -70,30 +76,54 @@ def link(
     array([0, 0, 1])
     """
     got = type(sigma).__name__
-    if got in _LINKED or isinstance(sigma, Ensemble | Objects | Pairs):
-        remedy = _LINKED.get(got, "pass timme.measure(objects, pairs)")
-        raise TypeError(f"timme.link needs Fluctuations or a matrix, got {got}: {remedy}")
-    given = read_given(sigma) if isinstance(sigma, str | Path) else GivenMatrix(sigma)
-    found = sigma if isinstance(sigma, Fluctuations) else from_matrix(given.values, unit=unit)
-    chosen = quantity_of(given) if quantity is None else quantity
-    return grow_by(
-        linkage, found.n_objects, found.pairs, found.sigma, unit=found.unit, quantity=chosen
-    )
+    if got in _REMEDIES:
+        raise TypeError(f"link needs Fluctuations or a matrix, got {got}: {_REMEDIES[got]}")
+    if linkage not in get_args(Linkage):
+        raise ValueError(f"linkage must be single, braced or average, got {linkage!r}")
+    found = sigma if isinstance(sigma, Fluctuations) else from_matrix(sigma, unit=unit)
+    chosen = as_quantity(quantity, found.unit)
+    n_sites, heights = found.n_objects, found.sigma
+    if linkage == "average":
+        return from_forest(n_sites, *_average(n_sites, found.pairs, heights), quantity=chosen)
+    if linkage == "braced":
+        heights = brace(n_sites, found.pairs, heights)
+    return grow(n_sites, found.pairs, heights, quantity=chosen)
 
 
-def quantity_of(given: GivenMatrix) -> Quantity:
-    """Say what the heights of a ready-made matrix are.
+def brace(n_sites: int, pairs: Ints, heights: Floats, *, n_shared: int = SHARED) -> Floats:
+    """Heights (pairs,) at which pairs share enough partners, at least their own; inf if never."""
+    finite = np.isfinite(heights)
+    chosen = np.ascontiguousarray(pairs[finite])
+    ends = np.concatenate([chosen, chosen[:, ::-1]])
+    ranked = np.lexsort((ends[:, 1], ends[:, 0]))
+    starts = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=n_sites)))
+    braced = np.full(len(pairs), np.inf)
+    found, lowest = np.empty(len(chosen)), np.empty(n_shared)
+    own = np.asarray(heights, np.float64)[finite]
+    partners, values = ends[ranked, 1], np.tile(own, 2)[ranked]
+    kernel.braced_heights(chosen, own, starts, partners, values, lowest, found)
+    braced[finite] = found
+    return braced
 
-    Parameters
-    ----------
-    given : GivenMatrix
-        As its file tells.
 
-    Returns
-    -------
-    Quantity
-        σ where nothing is known.
-    """
-    if not given.symbol:
-        return SIGMA
-    return Quantity(given.symbol, unit=given.unit, words=given.words, is_length=True)
+def _average(n_sites: int, pairs: Ints, heights: Floats) -> tuple[Ints, Floats]:
+    """Edges between a site of each of two clusters that join, at the root of their mean square."""
+    n_pairs = n_sites * (n_sites - 1) // 2
+    if len(pairs) != n_pairs or not np.isfinite(heights).all() or n_sites > _LARGEST:
+        raise ValueError(
+            f"average linkage needs σ of all {n_pairs:,} pairs, and at most {_LARGEST:,} objects, "
+            f"got {np.count_nonzero(np.isfinite(heights)):,} pairs: compare all, however few bonds "
+            "apart, choose fewer objects, or use braced linkage"
+        )
+    if n_sites < 2:
+        return np.empty((0, 2), np.int64), np.empty(0)
+    low, high = np.sort(pairs, axis=1).T
+    squares = np.empty(n_pairs)
+    squares[n_sites * low - low * (low + 1) // 2 + high - low - 1] = heights**2
+    merges = scipy_hierarchy.average(squares)
+    parts = merges[:, :2].astype(np.int64)
+    sites = np.arange(2 * n_sites - 1)  # one site of each cluster
+    for merge, (part, _) in enumerate(parts):
+        sites[n_sites + merge] = sites[part]
+    # Rounding may put a mean a last digit below the one before.
+    return sites[parts], np.maximum.accumulate(np.sqrt(merges[:, 2]))

@@ -1,36 +1,40 @@
-"""What the heights of a hierarchy are: the symbol, unit and words of all that is drawn of it."""
+"""What the heights of a hierarchy are: the symbol, unit and words of axes, tables and pages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from timme._html import Described
+from timme._text import Described
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Quantity(Described):
-    """What the heights of a hierarchy are, as axes, tables and pages write it.
+    """What the heights of a hierarchy are.
 
-    It has no direction, as low heights join first, always. σ and energies, of which those of strong
-    bonds are low, are so by themselves; what is high for neighbours, such as the fraction of
-    snapshots in which they are together, is turned round before it is linked. Linking, cuts, curves
-    and axes then never ask.
+    Low heights always join first. What is high for neighbours, such as the fraction of snapshots
+    in which two sites touch, changes its sign before it is linked.
+
+    Examples
+    --------
+    >>> energy = Quantity("E", "kcal/mol", words="energy of hydrogen bonds")
+    >>> energy.cutoff_name, energy.cutoff_text(-1.0)
+    ('E cutoff', 'E = -1 kcal/mol')
     """
 
     symbol: str  # as on an axis: σ, E
     unit: str = ""
-    words: str = ""  # what it is, "fluctuation of distance"; the symbol by default
-    cutoff: str = ""  # symbol of a cutoff, σc; that of the height by default
+    words: str = ""  # "fluctuation of distance"; the symbol by default
+    cutoff: str = ""  # symbol of a cutoff, σc; the symbol of the height by default
     clusters: str = "clusters"  # what a cut consists of: "co-moving clusters"
-    is_length: bool = False  # a length in the unit of the coordinates, so that σ/a means something
+    is_length: bool = False  # in the unit of the coordinates, so that σ/a has a meaning
     of_distances: bool = False  # 0 for two sites at a fixed distance, as bonds hold them
 
     def __post_init__(self) -> None:
         """Let the symbol stand for what was left out."""
         if not self.symbol:
-            raise ValueError("a quantity needs a symbol to be written on axes, such as σ, got none")
-        for name in ("words", "cutoff"):
-            object.__setattr__(self, name, getattr(self, name) or self.symbol)
+            raise ValueError("a quantity needs a symbol for its axis, such as 'σ', got ''")
+        object.__setattr__(self, "words", self.words or self.symbol)
+        object.__setattr__(self, "cutoff", self.cutoff or self.symbol)
 
     @property
     def cutoff_name(self) -> str:
@@ -38,14 +42,14 @@ class Quantity(Described):
         return f"{self.symbol} cutoff" if self.cutoff == self.symbol else self.cutoff
 
     def cutoff_text(self, cutoff: float, length: float | None = None) -> str:
-        """Write a cutoff with its symbol and unit.
+        """Return a cutoff with its symbol and unit.
 
         Parameters
         ----------
         cutoff : float
             In the unit of the heights.
         length : float, optional
-            The length a by which it is divided as well, where heights are lengths.
+            The length a by which the cutoff is divided as well, where heights are lengths.
 
         Returns
         -------
@@ -67,44 +71,33 @@ SIGMA = Quantity(
     of_distances=True,
 )
 
-
-# Metrics of which σ is no length that could be divided by one of the coordinates.
-_OF_OTHER_UNITS = (
+# Metrics whose distances, and so σ, are not in the unit of the coordinates.
+_OTHER_UNITS = {
     *("sqeuclidean", "cosine", "correlation", "braycurtis", "canberra", "haversine"),
     *("hamming", "jensenshannon"),
-)
+}
 
 
-def sigma_by(metric: object) -> Quantity:
-    """Say what σ is where distances are those of a metric.
-
-    Parameters
-    ----------
-    metric : str, callable or None
-        How far apart two points are.
-
-    Returns
-    -------
-    Quantity
-        A length in the unit of the coordinates, unless the metric has a unit of its own, or none.
-    """
-    return replace(SIGMA, is_length=metric not in _OF_OTHER_UNITS)
+def sigma_by(metric: object, unit: str = "") -> Quantity:
+    """Return σ as a quantity for distances by a metric: a name, a function, or None."""
+    is_length = not (isinstance(metric, str) and metric in _OTHER_UNITS)
+    return replace(SIGMA, unit=unit, is_length=is_length)
 
 
 def as_quantity(given: str | Quantity, unit: str = "") -> Quantity:
-    """Make a quantity of its symbol alone.
+    """Return a quantity from its symbol alone, or with a unit of its own.
 
     Parameters
     ----------
     given : str or Quantity
-        A symbol, or all that is known.
+        A symbol or a whole quantity.
     unit : str, optional
-        Of the heights; that of a Quantity by default.
+        Unit of the heights; that of the quantity by default.
 
     Returns
     -------
     Quantity
-        :data:`SIGMA` for σ; of another symbol, what is known without words.
+        :data:`SIGMA` for "σ"; any other symbol stands for itself.
 
     Examples
     --------

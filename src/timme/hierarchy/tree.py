@@ -1,105 +1,22 @@
-"""The hierarchy of co-moving clusters, from rigid pieces to the whole, and its cuts."""
+"""Clusters within clusters: the hierarchy that sorted edges make, and its cuts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Real
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, indices
-from timme._errors import require
-from timme._html import Described
 from timme._kernels import linkage
-from timme.hierarchy.forest import canonical_tree, spanning_forest
-from timme.hierarchy.labels import rank_labels
+from timme._text import Described
+from timme.hierarchy.partition import Partition, rank_labels
 from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Partition(Described):
-    """Sites, each in exactly one cluster."""
-
-    labels: Ints  # (sites,), 0 is the largest cluster, ties go to the one with the lowest site
-    cutoff: float  # in the units of the heights
-
-    @property
-    def sizes(self) -> Ints:
-        """Number of sites in each cluster, largest first."""
-        return np.bincount(self.labels)
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters, single sites included."""
-        return int(self.labels.max()) + 1
-
-    def __len__(self) -> int:
-        """Count the clusters, single sites included."""
-        return self.n_clusters
-
-    def __iter__(self) -> Iterator[Ints]:
-        """Walk through the clusters, largest first, each an array of its sites, ascending."""
-        ranked = np.argsort(self.labels, kind="stable")
-        yield from np.split(ranked, np.cumsum(self.sizes)[:-1])
-
-    def to_dataframe(self, names: Sequence[str] | None = None) -> DataFrame:
-        """Return a table with one row for each site, as pandas has it.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Of the sites, such as ``objects.names``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``site``, ``name`` if there are names, ``cluster`` and ``size`` of that cluster.
-        """
-        if names is not None and len(names) != len(self.labels):
-            raise ValueError(
-                f"names need one for each of {len(self.labels)} sites, got {len(names)}"
-            )
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise ImportError(
-                "a table needs pandas: pip install 'pytimme[tables]', or use .labels"
-            ) from None
-        columns: dict[str, Any] = {"site": np.arange(len(self.labels))}
-        if names is not None:
-            columns["name"] = list(names)
-        return DataFrame(columns | {"cluster": self.labels, "size": self.sizes[self.labels]})
-
-    def members(self, cluster: int) -> Ints:
-        """Return the sites of one cluster.
-
-        Parameters
-        ----------
-        cluster : int
-            Label of the cluster.
-
-        Returns
-        -------
-        ndarray of int
-            Its sites in ascending order.
-        """
-        return np.flatnonzero(self.labels == cluster)
-
-    def _facts(self) -> Iterable[tuple[str, object]]:
-        largest = ", ".join(str(size) for size in self.sizes[:10])
-        return (
-            ("cutoff", f"{self.cutoff:.6g}"),
-            ("sites", len(self.labels)),
-            ("clusters", self.n_clusters),
-            ("sizes", f"{largest}, …" if self.n_clusters > 10 else largest),
-        )
+_FEW = 4  # edges for each site that are sorted before the others are looked at
+_SAMPLE = 1 << 16  # heights from which the height of these is estimated
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -107,32 +24,45 @@ class Hierarchy(Described):
     """A forest of clusters within clusters, each with the height (cutoff) at which it forms.
 
     Nodes are the sites, 0 … n_sites - 1, followed by the merges, sorted by height and then by
-    their lowest site. In leaf order, the sites of a node are one run: ``starts[node]`` and
-    ``sizes[node]`` give it. The larger part of every cluster comes first in that order.
+    their lowest site. In leaf order the sites of a node are consecutive, from ``starts[node]`` on,
+    ``sizes[node]`` of them, and the larger part of every cluster comes first. Two sites are in one
+    cluster at a cutoff if none of the gaps between them in leaf order is above it.
+
+    Examples
+    --------
+    >>> hierarchy = grow(3, np.array([[0, 1], [1, 2]]), np.array([0.1, 0.4]))
+    >>> hierarchy.levels, hierarchy.cut(0.2).labels
+    (array([0.1, 0.4]), array([0, 0, 1]))
     """
 
     parents: Ints  # (nodes,), -1 for a root
     heights: Floats  # (merges,), ascending
     quantity: Quantity = SIGMA  # what the heights are
     sizes: Ints = field(init=False)  # (nodes,)
-    lowest: Ints = field(init=False)  # (nodes,), lowest site of each
-    starts: Ints = field(init=False)  # (nodes,)
+    lowest: Ints = field(init=False)  # (nodes,), lowest site
+    starts: Ints = field(init=False)  # (nodes,), place of the first site in leaf order
     order: Ints = field(init=False)  # (sites,), sites in leaf order
+    gaps: Floats = field(init=False)  # (sites - 1,), height that joins neighbours in leaf order
 
     def __post_init__(self) -> None:
         """Check the tree; derive sizes and leaf order."""
-        _refuse_bad_tree(self.parents, self.heights)
-        parents = np.array(self.parents)  # loops are compiled for arrays that may be written
+        _require_tree(self.parents, self.heights)
+        # Kernels are compiled for whole numbers of one size, in arrays that can be written.
+        parents = np.array(self.parents, dtype=np.int64)
         sizes, lowest = linkage.sizes_and_lowest(self.n_sites, parents)
-        ranked = np.lexsort((lowest, -sizes))
-        starts = linkage.leaf_starts(parents, sizes, ranked)
+        starts = linkage.leaf_starts(parents, sizes, np.lexsort((lowest, -sizes)))
+        later = np.append(starts, -1)[parents] != starts  # parts that do not start their cluster
+        later &= parents >= 0
+        gaps = np.full(self.n_sites, np.inf)  # before each site
+        gaps[starts[later]] = self.heights[parents[later] - self.n_sites]
         for name, array in (
-            ("parents", self.parents),
+            ("parents", parents),
             ("heights", self.heights),
             ("sizes", sizes),
             ("lowest", lowest),
             ("starts", starts),
             ("order", np.argsort(starts[: self.n_sites])),
+            ("gaps", gaps[1:]),
         ):
             object.__setattr__(self, name, frozen(array))
 
@@ -158,63 +88,101 @@ class Hierarchy(Described):
 
     @property
     def levels(self) -> Floats:
-        """Distinct heights, ascending: the cutoffs at which anything changes."""
+        """Distinct heights in ascending order: the cutoffs at which anything changes."""
         return np.unique(self.heights)
 
-    @property
-    def gaps(self) -> Floats:
-        """Height that separates each site from the next in leaf order; inf between trees.
-
-        Two sites are in one cluster at a cutoff if no gap between them is above it.
-        """
-        gaps = np.full(self.n_sites, np.inf)  # of each position, the gap before it
-        first_born = np.append(self.starts, -1)[self.parents] == self.starts
-        inner = ~first_born & (self.parents >= 0)
-        gaps[self.starts[inner]] = self.deaths[inner]
-        return gaps[1:]
-
-    def cut(self, cutoff: float) -> Partition:
-        """Return the clusters at a cutoff: all pairs with σ ≤ cutoff joined.
+    def members(self, node: int) -> Ints:
+        """Return the sites of a node.
 
         Parameters
         ----------
-        cutoff : float
-            In the units of the heights.
-
-        Returns
-        -------
-        Partition
-            One label per site.
-        """
-        _require_cutoff(cutoff)
-        apart = self.gaps > min(cutoff, np.finfo(np.float64).max)  # trees are apart at any cutoff
-        runs = np.concatenate([[0], np.cumsum(apart)])
-        labels = np.empty(self.n_sites, dtype=np.int64)
-        labels[self.order] = runs
-        return Partition(frozen(rank_labels(labels)), float(cutoff))
-
-    def core(self, cutoff: float) -> Ints:
-        """Return the sites of the largest cluster at a cutoff.
-
-        Parameters
-        ----------
-        cutoff : float
-            In the units of the heights.
+        node : int
+            A site or a merge.
 
         Returns
         -------
         ndarray of int
-            Sites of the core, ascending.
+            Its sites in ascending order.
         """
-        return self.cut(cutoff).members(0)
+        start = self.starts[node]
+        return np.sort(self.order[start : start + self.sizes[node]])
+
+    def sum_over_nodes(self, values: npt.ArrayLike) -> npt.NDArray[np.number]:
+        """Sum values of sites over the sites of each node.
+
+        Parameters
+        ----------
+        values : array_like, shape (..., sites)
+            Such as the masks of other clusters.
+
+        Returns
+        -------
+        ndarray, shape (..., nodes)
+            In whole numbers if the values are whole numbers or truth values.
+        """
+        total = np.cumsum(np.asarray(values)[..., self.order], axis=-1)
+        total = np.concatenate([np.zeros_like(total[..., :1]), total], axis=-1)
+        return np.asarray(total[..., self.starts + self.sizes] - total[..., self.starts])
+
+    def cut(self, cutoff: float) -> Partition:
+        """Return the clusters at a cutoff: all pairs with σ ≤ cutoff are joined.
+
+        Parameters
+        ----------
+        cutoff : float
+            In the unit of the heights.
+
+        Returns
+        -------
+        Partition
+            One label for each site.
+        """
+        if np.ndim(cutoff) or math.isnan(cutoff):
+            raise ValueError(f"cut needs one number as a cutoff, got {cutoff!r}")
+        apart = self.gaps > min(cutoff, np.finfo(np.float64).max)  # trees are never joined
+        labels = np.empty(self.n_sites, dtype=np.int64)
+        labels[self.order] = np.append(0, np.cumsum(apart))
+        return Partition(frozen(rank_labels(labels)), float(cutoff))
+
+    def heights_between(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
+        """Return the height at which the two sites of each pair become one cluster.
+
+        Parameters
+        ----------
+        first, second : array_like of int, shape (pairs,)
+            Sites.
+
+        Returns
+        -------
+        ndarray, shape (pairs,)
+            inf for sites of different trees, -inf for a site with itself.
+        """
+        places = self.starts[np.array([first, second])]
+        return highest_between(self.gaps, places.min(axis=0), places.max(axis=0))
+
+    def core_heights(self) -> Floats:
+        """Return the height at which each site joins the line of the core: its mobility.
+
+        The line is that of the largest cluster at the top, from which the smaller parts come off
+        down to a single site; this one has the height of its first partner.
+
+        Returns
+        -------
+        ndarray, shape (sites,)
+            NaN for sites of other trees.
+        """
+        highest = np.maximum.accumulate(self.gaps)
+        found = np.empty(self.n_sites)
+        found[self.order] = np.append(highest[:1], highest) if len(highest) else np.nan
+        return np.where(np.isinf(found), np.nan, found)
 
     def restrict(self, sites: npt.ArrayLike) -> Hierarchy:
-        """Return the hierarchy as seen by some of the sites: clusters counted in these alone.
+        """Return the hierarchy as seen by some of the sites, in which clusters are counted.
 
         Parameters
         ----------
         sites : array_like of int
-            Sites to keep, each once; they are numbered anew in this order.
+            Distinct sites, numbered anew in this order, or one truth value for each site.
 
         Returns
         -------
@@ -222,48 +190,34 @@ class Hierarchy(Described):
             A hierarchy of ``len(sites)`` sites with the same heights between them.
         """
         chosen = indices(sites, self.n_sites, "shown sites")
-        if chosen.size == 0:
-            raise ValueError("at least 1 site must be shown, got none")
-        position = np.argsort(self.order)[chosen]
-        walk = np.argsort(position)
-        stops = position[walk]
-        heights = np.empty(0)
-        if len(walk) > 1:
-            heights = np.maximum.reduceat(self.gaps[: stops[-1]], stops[:-1])
-        edges = np.column_stack([walk[:-1], walk[1:]])
-        return grow(len(chosen), edges, heights, quantity=self.quantity)
+        if len(chosen) == 0:
+            raise ValueError("restrict needs at least 1 site, got none")
+        walk = np.argsort(self.starts[chosen])
+        heights = self.heights_between(chosen[walk[:-1]], chosen[walk[1:]])
+        forest = spanning_forest(len(chosen), np.column_stack([walk[:-1], walk[1:]]), heights)
+        return from_forest(len(chosen), *forest, quantity=self.quantity)
 
     def to_linkage(self) -> Floats:
-        """Return the hierarchy as a linkage matrix of SciPy.
+        """Return a linkage matrix as made by :func:`scipy.cluster.hierarchy.linkage`.
 
-        Clusters that form from several parts at once become merges of equal height; separate
-        trees are joined at infinite height.
+        A cluster of more than two parts becomes merges of equal height; separate trees are joined
+        at infinite height.
 
         Returns
         -------
         ndarray, shape (sites - 1, 4)
-            As made by :func:`scipy.cluster.hierarchy.linkage`.
+            Two parts, height and size of each merge.
         """
-        rows: list[tuple[float, float, float, float]] = []
-        name = np.arange(len(self.parents))  # of each node, its number in the linkage
-
-        def join(parts: Ints, height: float) -> int:
-            joined, size = int(name[parts[0]]), int(self.sizes[parts[0]])
-            for part in parts[1:]:
-                size += int(self.sizes[part])
-                other = int(name[part])
-                rows.append((min(joined, other), max(joined, other), height, size))
-                joined = self.n_sites + len(rows) - 1
-            return joined
-
-        *merges, roots = self._parts()
-        for merge, parts in enumerate(merges):
-            name[self.n_sites + merge] = join(parts, float(self.heights[merge]))
-        join(roots, np.inf)
-        return np.array(rows, dtype=np.float64).reshape(-1, 4)
+        ranked = np.argsort(self.gaps, kind="stable")
+        heights = self.gaps[ranked]
+        edges = np.column_stack([self.order[ranked], self.order[ranked + 1]])
+        parents = linkage.merge_tree(self.n_sites, edges, heights)[0]
+        sizes = linkage.sizes_and_lowest(self.n_sites, parents)[0]
+        parts = np.argsort(parents[:-1], kind="stable").reshape(-1, 2)
+        return np.column_stack([parts, heights, sizes[self.n_sites :]])
 
     def to_newick(self, names: Sequence[str] | None = None) -> str:
-        """Return the hierarchy in Newick form, with heights as branch lengths.
+        """Return the hierarchy in Newick form; sites stand at height 0.
 
         Parameters
         ----------
@@ -273,151 +227,181 @@ class Hierarchy(Described):
         Returns
         -------
         str
-            One tree per line, each ended by a semicolon. Sites stand at height 0.
+            One tree in each line, with differences of heights as branch lengths.
         """
-        labels = [str(site + 1) for site in range(self.n_sites)] if names is None else list(names)
-        if len(labels) != self.n_sites:
-            raise ValueError(f"names need one for each of {self.n_sites} sites, got {len(labels)}")
-        quoted = ["'" + label.replace("'", "''") + "'" for label in labels]
-        height = np.concatenate([np.zeros(self.n_sites), self.heights])
-        length = np.append(height, np.nan)[self.parents] - height
-        branch = ["" if np.isnan(x) else f":{x:.9g}" for x in length]
-        *merges, roots = self._parts()
-        text: list[str] = []
-        for root in roots:
-            waiting: list[str | int] = [int(root)]  # texts to be written and nodes to be opened
-            while waiting:
-                item = waiting.pop()
-                if isinstance(item, str):
-                    text.append(item)
-                elif item < self.n_sites:
-                    text += (quoted[item], branch[item])
-                else:
-                    text.append("(")
-                    waiting.append(f"){branch[item]}")
-                    for part in merges[item - self.n_sites][:0:-1]:
-                        waiting += (int(part), ",")
-                    waiting.append(int(merges[item - self.n_sites][0]))
-            text.append(";\n")
-        return "".join(text)
+        n_sites = self.n_sites
+        written = [str(site + 1) for site in range(n_sites)] if names is None else list(names)
+        if len(written) != n_sites:
+            raise ValueError(f"names need one for each of {n_sites} sites, got {len(written)}")
+        height = np.concatenate([np.zeros(n_sites), self.heights])
+        lengths = np.append(height, np.nan)[self.parents] - height
+        branches = ["" if np.isnan(length) else f":{length:.9g}" for length in lengths]
+        quoted = ["'" + name.replace("'", "''") + "'" for name in written]
+        opening = np.bincount(self.starts[n_sites:], minlength=n_sites)
+        text = [
+            "(" * count + quoted[site] + branches[site]
+            for count, site in zip(opening, self.order, strict=True)
+        ]
+        last = self.starts + self.sizes - 1
+        for merge in range(n_sites, len(self.parents)):
+            text[last[merge]] += ")" + branches[merge]
+        ends = np.append(np.isinf(self.gaps), True)
+        return "".join(part + (";\n" if end else ",") for part, end in zip(text, ends, strict=True))
 
-    def _facts(self) -> Iterable[tuple[str, object]]:
-        levels = self.levels
+    def facts(self) -> dict[str, object]:
+        """Return what is worth knowing, by name."""
+        levels, n_trees = self.levels, int(np.count_nonzero(self.parents < 0))
         spread = f"{levels[0]:.6g} to {levels[-1]:.6g} {self.unit}" if len(levels) else "none"
-        return (
-            ("sites", self.n_sites),
-            ("trees", int(np.count_nonzero(self.parents < 0))),
-            ("levels", len(levels)),
-            (self.quantity.symbol, spread),
-        )
-
-    def _parts(self) -> list[Ints]:
-        """List the parts of each merge in leaf order; the last list holds the roots."""
-        n_nodes = len(self.parents)
-        above = np.where(self.parents < 0, n_nodes, self.parents)
-        ranked = np.lexsort((self.starts, above))
-        bounds = np.searchsorted(above[ranked], np.arange(self.n_sites + 1, n_nodes + 1))
-        return np.split(ranked, bounds)
+        found = {"sites": self.n_sites, "trees": n_trees, "levels": len(levels)}
+        return found | {self.quantity.symbol: spread.rstrip()}
 
 
-def require_hierarchy(given: Any, step: str) -> None:
-    """Refuse what is no hierarchy, and say how it is made.
-
-    Parameters
-    ----------
-    given : Any
-        What the user passed.
-    step : str
-        Which step needs a hierarchy.
-    """
-    remedies = {
-        "Fluctuations": "pass timme.link(fluctuations)",
-        "Analysis": "pass its .hierarchy, or its .shown_hierarchy",
-        "Partition": "pass the hierarchy that was cut",
-        "other": "pass what timme.link or timme.cluster makes",
-    }
-    require(given, Hierarchy, step, remedies)
-
-
-def _require_cutoff(given: Any) -> None:
-    if np.ndim(given) > 0:
-        raise TypeError(
-            f"a cutoff is one number, got {len(given)}: cut at one after another, "
-            "[hierarchy.cut(cutoff) for cutoff in cutoffs]"
-        )
-    if not isinstance(given, Real | np.ndarray):
-        raise TypeError(f"a cutoff is a number, got {given!r}: pass it as 0.5")
-    if math.isnan(float(given)):
-        raise ValueError("a cutoff must be a number, got nan")
-
-
-def _refuse_bad_tree(parents: Ints, heights: Floats) -> None:
-    """Refuse what is no tree, before a compiled loop runs over it."""
+def _require_tree(parents: Ints, heights: Floats) -> None:
+    """Refuse what is no tree, over which compiled loops would run without end or out of bounds."""
     if parents.ndim != 1 or heights.ndim != 1 or parents.dtype.kind != "i":
         raise ValueError("a hierarchy needs a parent for each node and a height for each merge")
-    nodes, n_sites = np.arange(len(parents)), len(parents) - len(heights)
-    inner = parents >= 0
+    n_nodes, n_sites = len(parents), len(parents) - len(heights)
+    inner = np.flatnonzero(parents >= 0)
     above = parents[inner]
     if (
         n_sites < 1
-        or (parents < -1).any()
-        or (above >= len(parents)).any()
-        or (above < n_sites).any()
-        or (above <= nodes[inner]).any()
-        or (np.bincount(above, minlength=len(parents))[n_sites:] < 2).any()
+        or parents.min() < -1
+        or (above <= np.maximum(inner, n_sites - 1)).any()
+        or (np.bincount(above, minlength=n_nodes)[n_sites:n_nodes] < 2).any()
+        or above.max(initial=0) >= n_nodes
     ):
-        raise ValueError("parents of a hierarchy must be merges, each of 2 parts or more before it")
+        raise ValueError("parents must be later merges, each of at least 2 parts, or -1")
     if not (np.isfinite(heights).all() and (np.diff(heights) >= 0).all()):
-        raise ValueError("heights of a hierarchy must be finite and ascend")
+        raise ValueError("heights of a hierarchy must be finite and ascending")
 
 
 def grow(
-    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str | Quantity = SIGMA
+    n_sites: int, edges: Ints, heights: Floats, *, quantity: str | Quantity = SIGMA, unit: str = ""
 ) -> Hierarchy:
-    """Grow a hierarchy from edges.
+    """Grow a hierarchy from edges in any order.
 
     Parameters
     ----------
     n_sites : int
         Number of sites.
-    edges : ndarray, shape (edges, 2)
+    edges : ndarray of int, shape (edges, 2)
         Pairs of sites.
     heights : ndarray, shape (edges,)
-        Height of each; edges of infinite height join nothing.
-    unit : str, optional
-        Of the heights; that of the quantity by default.
+        Height of each edge; edges of infinite or undefined height join nothing.
     quantity : str or Quantity, optional
         What the heights are, or its symbol.
+    unit : str, optional
+        Unit of the heights; that of the quantity by default.
 
     Returns
     -------
     Hierarchy
-        One tree for each piece that edges connect.
+        One tree for each piece that is connected by edges.
+
+    Examples
+    --------
+    >>> grow(3, np.array([[0, 2], [1, 2]]), np.array([1.0, 1.0])).parents
+    array([ 3,  3,  3, -1])
     """
+    if len(edges) and (edges.min() < 0 or edges.max() >= n_sites):
+        raise ValueError(
+            f"edges need sites from 0 to {n_sites - 1}, got {edges.min()} to {edges.max()}"
+        )
     forest = spanning_forest(n_sites, edges, heights)
-    return from_forest(n_sites, *forest, unit=unit, quantity=quantity)
+    return from_forest(n_sites, *forest, quantity=as_quantity(quantity, unit))
+
+
+def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
+    """Return the lowest edges that hold every cluster together, sorted by height.
+
+    Sorting all edges would take longest. The lowest few are sorted and joined; of the others, only
+    those between different clusters stay, and so on with twice as many. Edges are not checked.
+
+    Parameters
+    ----------
+    n_sites : int
+        Number of sites.
+    edges : ndarray of int, shape (edges, 2)
+        Pairs of sites.
+    heights : ndarray, shape (edges,)
+        Height of each edge; edges of infinite or undefined height join nothing.
+
+    Returns
+    -------
+    edges : ndarray of int, shape (joins, 2)
+        At most ``n_sites - 1`` edges.
+    heights : ndarray, shape (joins,)
+        Their heights, ascending; equal ones in the order in which they were given.
+    """
+    edges = frozen(np.ascontiguousarray(edges, np.int64))
+    heights = frozen(np.ascontiguousarray(heights, np.float64))
+    leaders, few, limit = np.arange(n_sites), _FEW * n_sites, -np.inf
+    kept = [(np.empty((0, 2), np.int64), np.empty(0))]
+    n_missing, highest = n_sites - 1, np.finfo(np.float64).max
+    while n_missing > 0 and limit < highest:
+        below, limit = limit, _height_of_lowest(heights, few) if len(heights) > 2 * few else highest
+        low = linkage.edges_between(edges, heights, below, limit, leaders)
+        low = low[np.argsort(heights[low], kind="stable")]
+        joining = np.empty(n_missing, np.int64)
+        joined = low[joining[: linkage.join(edges[low], leaders, joining)]]
+        kept.append((edges[joined], heights[joined]))
+        n_missing -= len(joined)
+        rest = linkage.edges_between(edges, heights, limit, highest, leaders)
+        edges, heights, few = frozen(edges[rest]), frozen(heights[rest]), 2 * few
+    all_edges, all_heights = zip(*kept, strict=True)
+    return np.concatenate(all_edges), np.concatenate(all_heights)
+
+
+def _height_of_lowest(heights: Floats, count: int) -> float:
+    """Height below which about so many of many heights lie, estimated from a sample."""
+    sample = heights[:: -(-len(heights) // _SAMPLE)]
+    place = count * len(sample) // len(heights)
+    limit = float(np.partition(sample, place)[place])
+    return limit if math.isfinite(limit) else float(np.finfo(np.float64).max)
 
 
 def from_forest(
-    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str | Quantity = SIGMA
+    n_sites: int, edges: Ints, heights: Floats, *, quantity: Quantity = SIGMA
 ) -> Hierarchy:
-    """Make the hierarchy of a spanning forest.
+    """Return the hierarchy of a spanning forest, which does not depend on the order of ties.
+
+    Merges of equal height that touch become one; merges are sorted by height, then by lowest site.
 
     Parameters
     ----------
     n_sites : int
         Number of sites.
     edges, heights : ndarray
-        As :func:`spanning_forest` returns them.
-    unit : str, optional
-        Of the heights; that of the quantity by default.
-    quantity : str or Quantity, optional
-        What the heights are, or its symbol.
+        As returned by :func:`spanning_forest`.
+    quantity : Quantity, optional
+        What the heights are.
 
     Returns
     -------
     Hierarchy
         One tree for each tree of the forest.
     """
-    parents, heights = canonical_tree(n_sites, edges, heights)
-    return Hierarchy(parents, heights, as_quantity(quantity, unit))
+    parents, lowest, last = linkage.merge_tree(n_sites, edges, heights)
+    merges = np.arange(n_sites, len(parents))
+    merges = merges[last[merges] == merges]
+    merges = merges[np.lexsort((lowest[merges], heights[merges - n_sites]))]
+    nodes = np.concatenate([np.arange(n_sites), merges])
+    number = np.full(len(parents) + 1, -1)  # the last entry is that of -1, no parent
+    number[nodes] = np.arange(len(nodes))
+    above = np.where(parents[nodes] >= 0, last[parents[nodes]], -1)
+    return Hierarchy(number[above], heights[merges - n_sites], quantity)
+
+
+def highest_between(
+    values: npt.NDArray[np.float64] | Ints, low: Ints, high: Ints
+) -> npt.NDArray[np.float64]:
+    """Highest of the values from each low place up to each high one, excluded; -inf of none."""
+    # Maxima over spans of 1, 2, 4, … values: any range is covered by two spans of one length.
+    span = np.frexp(high - low)[1] - 1
+    highest = np.full(len(low), -np.inf)
+    maxima = values
+    for power in range(int(span.max(initial=-1)) + 1):
+        here = span == power
+        highest[here] = np.maximum(maxima[low[here]], maxima[high[here] - 2**power])
+        maxima = np.maximum(maxima[: -(2**power)], maxima[2**power :])
+    return highest

@@ -1,158 +1,113 @@
-"""Lay stacks of points onto one another as rigid bodies, and say where that is not unique.
+"""Rigid fits: poses of a body in every snapshot, and its mean shape.
 
-A body is turned by the rotation R and its middle carried to c, so that y ≈ R x + c for the places x
-of its shape, weighted least squares. With H = Σ w y xᵀ about both middles, H = U S Vᵀ and
-σ = sign(det U · det V), the best rotation is U diag(1, …, σ) Vᵀ, and it is the only one if and only
-if the last two singular values have s + σ s' > 0. A point and a line have no such rotation, and
-neither has what is as near to its mirror image turned one way as turned another. There R is NaN: no
-number is better than an arbitrary one.
+A pose has a rotation R and a centre c, so that y ≈ R x + c for the places x of the shape, by
+weighted least squares. With H = Σ w y xᵀ about both centres, H = U S Vᵀ and σ = sign(det U · det V)
+the best rotation is U diag(1, …, σ) Vᵀ. It is unique if and only if the last two singular values
+have s + σ s' > 0. A point, a line, and a shape that fits its mirror image in two ways have no
+unique rotation: there R is NaN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from timme._arrays import Bools, Coordinates, Floats, Ints, frozen
-from timme._html import Described
-from timme.motion.rotations import clear_rotations
+from timme._arrays import Bools, Coordinates, Floats, frozen
+from timme._kernels import rotations as kernel
+from timme._text import Described
 
-# Of the largest singular value: what is below it is as good as nothing.
-_TIE = 1e-6
-# Of the squares of coordinates: what is below it is rounding, and the body a point.
-_POINT = 1e-13
-_SAME = 1e-12  # of the coordinates: what lies no farther apart is at the same point
-
-Blocks = Callable[[], Iterable[tuple[Coordinates, Floats]]]
+MIRROR = "its mirror image fits as well"
+_TIE = 1e-6  # of the largest singular value: below it, directions are undetermined
+_POINT = 1e-13  # of the squares of coordinates: below it is rounding
+_SAME = 1e-12  # of the coordinates: sites no farther apart are at one point
+_CLEAR = 0.0044  # of the size of a matrix: the second singular value where the kernel finds R
+_STEPS, _CONVERGED = 200, 1e-10  # of a mean shape; the change in units of its size
+_ROD_NOISE = 0.1  # rad: noise of turns about the length of a body that is worth a warning
+_LOOSE = 0.25  # of the size of a body: a rest worth a warning
+_RANDOM = 0.35  # rad: with more noise, angles are random
+_MARGIN = 1.5  # times what noise adds to the moment of a line
+_LONG = 10.0  # ratio of moments of inertia from which a body may be a rod
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Poses(Described):
-    """Where a rigid body is in every snapshot: y ≈ R x + c."""
+    """Rotation and centre of a rigid body in every snapshot: y ≈ R x + c."""
 
-    rotations: Floats  # (snapshots, dimensions, dimensions), NaN where no rotation is the best
+    rotations: Floats  # (snapshots, dimensions, dimensions), NaN where not unique
     centres: Floats  # (snapshots, dimensions), NaN where no site is seen
-    ties: Bools  # (snapshots,), whether it is a mirror image that makes two rotations equally good
+    ties: Bools  # (snapshots,), whether a mirror image makes two rotations equally good
 
     @property
     def unique(self) -> Bools:
         """Whether there is one best rotation, by snapshot."""
-        known: Bools = np.isfinite(self.rotations[:, 0, 0])
-        return known
+        return np.asarray(np.isfinite(self.rotations[:, 0, 0]))
 
     def into(self, snapshots: Coordinates) -> Floats:
-        """Bring snapshots into the frame of the body.
-
-        Parameters
-        ----------
-        snapshots : ndarray, shape (snapshots, sites, dimensions)
-            Positions of any sites, one snapshot for each pose.
-
-        Returns
-        -------
-        ndarray, shape (snapshots, sites, dimensions)
-            Positions as an observer sees them who moves with the body.
-        """
-        moved: Floats = (snapshots - self.centres[:, None]) @ self.rotations
-        return moved
+        """Return positions (snapshots, sites, dimensions) in the frame of the body."""
+        return np.asarray((snapshots - self.centres[:, None]) @ self.rotations)
 
     def out_of(self, shape: Floats) -> Floats:
-        """Carry places in the frame of the body to where they are in every snapshot.
-
-        Parameters
-        ----------
-        shape : ndarray, shape (sites, dimensions)
-            Places in the frame of the body.
-
-        Returns
-        -------
-        ndarray, shape (snapshots, sites, dimensions)
-            Positions.
-        """
-        moved: Floats = shape @ self.rotations.swapaxes(1, 2) + self.centres[:, None]
-        return moved
-
-    def keep(self, snapshots: Ints | Bools) -> Poses:
-        """Keep some of the snapshots.
-
-        Parameters
-        ----------
-        snapshots : ndarray of int or bool
-            Which ones.
-
-        Returns
-        -------
-        Poses
-            In these.
-        """
-        return Poses(self.rotations[snapshots], self.centres[snapshots], self.ties[snapshots])
+        """Return places (sites, dimensions) in the frame of the body as they are in space."""
+        return np.asarray(shape @ self.rotations.swapaxes(1, 2) + self.centres[:, None])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shape(Described):
-    """The mean shape of a body over all snapshots, and where it is in each of them."""
+    """Mean shape of a body, its poses, and what no rigid motion accounts for."""
 
     places: Floats  # (sites, dimensions), turned as the first snapshot that could be fitted
     weights: Floats  # (sites,)
     poses: Poses
     squares: Floats  # (sites,), mean square distance of each site from its place; NaN if unseen
-    scatter: Floats  # (dimensions, dimensions), Σ w d dᵀ of a snapshot, of distances d from places
     n_fitted: int  # snapshots that could be fitted
-    n_lost: int  # snapshots that could not, though every site is seen
-    flaw: str  # why it has no orientation, or nothing
+    flaw: str  # why the first snapshot has no orientation, or ""
 
     @property
     def rest(self) -> float:
-        """What no rigid motion accounts for: rms distance of sites from their places."""
+        """Root mean square distance of the sites from their places."""
         known = np.isfinite(self.squares)
         weights = self.weights[known]
         return float(np.sqrt(weights @ self.squares[known] / weights.sum()))
 
     @property
     def noise(self) -> float:
-        """Standard deviation of each coordinate about the shape, degrees of freedom taken off."""
+        """Standard deviation of a coordinate about the shape, corrected for degrees of freedom."""
         n_sites, dimensions = self.places.shape
         pose = dimensions * (dimensions + 1) // 2
         free = (dimensions * n_sites - pose) * (self.n_fitted - 1)
-        if free <= 0:
-            return float("nan")
-        return float(np.sqrt(self.rest**2 * n_sites * self.n_fitted / free))
+        return float(np.sqrt(self.rest**2 * n_sites * self.n_fitted / free)) if free > 0 else np.nan
 
     @property
     def verdict(self) -> str:
         """Why the body has no orientation, or nothing."""
         if self.n_fitted:
             return ""
-        return self.flaw or (
-            "its mirror image fits as well" if self.poses.ties.any() else "it is never whole"
-        )
+        return self.flaw or (MIRROR if self.poses.ties.any() else "it is never whole")
 
 
 def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) -> Poses:
-    """Find where a rigid body is in every snapshot.
+    """Return the poses of a rigid body in all snapshots.
 
     Parameters
     ----------
     shape : ndarray, shape (sites, dimensions)
         The body.
     snapshots : ndarray, shape (snapshots, sites, dimensions)
-        Positions of its sites; those that are NaN are left out of the fit of their snapshot.
+        Positions of its sites; NaN where a site is not seen.
     weights : ndarray, shape (sites,), optional
-        How much each counts, such as masses; all alike by default.
+        Weights of the sites, such as masses; equal by default.
 
     Returns
     -------
     Poses
-        NaN for the rotation where it is not unique.
+        With NaN for rotations that are not unique.
 
     Examples
     --------
     >>> shape = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0]])
     >>> turned = shape[:, [1, 0, 2]] * [-1, 1, 1] + 5
-    >>> poses = fit(shape, turned[None])
-    >>> poses.rotations[0].round(6)
+    >>> fit(shape, turned[None]).rotations[0].round(6)
     array([[ 0., -1.,  0.],
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
@@ -160,288 +115,155 @@ def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) ->
     given = np.ones(len(shape)) if weights is None else weights
     known: Bools = np.asarray(np.isfinite(shape).all(axis=1))
     seen: Bools = np.asarray(np.isfinite(snapshots).all(axis=2)) & known
-    counted = given * seen
-    total = counted.sum(axis=1)[:, None]
     filled = snapshots if seen.all() else np.where(seen[:, :, None], snapshots, 0.0)
-    places = np.where(known[:, None], shape, 0.0)
+    shares, places = given * seen, np.where(known[:, None], shape, 0.0)
     with np.errstate(invalid="ignore"):
-        middles = (counted[:, None] @ filled)[:, 0] / total
-        origins = counted @ places / total
-    about = (filled - middles[:, None]) * counted[:, :, None]
-    about[total[:, 0] == 0] = 0.0
-    products = about.swapaxes(1, 2) @ places  # rows are coordinates of the snapshot
-    scale = (counted[:, None] @ (filled**2).sum(axis=2)[:, :, None])[:, 0, 0]
+        means = shares / shares.sum(axis=1, keepdims=True)
+    middles = (np.nan_to_num(means)[:, None] @ filled)[:, 0]
+    products = ((filled - middles[:, None]) * shares[:, :, None]).swapaxes(1, 2) @ places
+    scale = (shares * (filled**2).sum(axis=2)).sum(axis=1)
     rotations, ties = best_rotations(products, _POINT * scale)
-    carried = np.einsum("tij,tj->ti", rotations, origins)
-    lonely = np.isnan(carried).any(axis=1)
-    return Poses(rotations, np.where(lonely[:, None], middles, middles - carried), ties)
+    carried = np.einsum("tij,tj->ti", rotations, means @ places)
+    middles[np.isnan(means[:, 0])] = np.nan
+    centres = middles - np.nan_to_num(carried)
+    return Poses(frozen(rotations), frozen(centres), frozen(ties))
 
 
-def best_rotations(products: Floats, least: Floats) -> tuple[Floats, Bools]:
-    """Find the rotations that have the largest products with matrices.
+def nearest_rotations(matrices: Floats) -> tuple[Floats, Floats]:
+    """Rotations nearest to matrices (matrices, d, d), one of them where there are several.
 
-    Parameters
-    ----------
-    products : ndarray, shape (snapshots, dimensions, dimensions)
-        Σ w y xᵀ of each.
-    least : ndarray, shape (snapshots,)
-        Singular values below it are rounding.
-
-    Returns
-    -------
-    rotations : ndarray, shape (snapshots, dimensions, dimensions)
-        NaN where there are several.
-    ties : ndarray of bool, shape (snapshots,)
-        Whether that is because of a mirror image.
+    Singular values come second, the last with the sign of the determinant; NaN where a clearly
+    positive determinant makes the rotation unique.
     """
-    if products.shape[-1] != 3:
-        return _by_singular_values(products, least)
-    rotations, known = clear_rotations(products)
-    # What is clear has a second singular value of 0.0076 of its size and more, so that it is the
-    # only one, unless all of it is rounding.
-    known &= 0.0076 * np.linalg.norm(products, axis=(1, 2)) > np.sqrt(3) * least
-    ties = np.zeros(len(products), np.bool_)
+    flat = np.ascontiguousarray(matrices, dtype=np.float64).reshape(len(matrices), -1)
+    found, known = np.empty_like(flat), np.zeros(len(flat), np.bool_)
+    if matrices.shape[-1] == 3:
+        kernel.to_rotations(flat, found, known)
+    rotations, values = found.reshape(matrices.shape), np.full(matrices.shape[:2], np.nan)
     if not known.all():
-        rotations[~known], ties[~known] = _by_singular_values(products[~known], least[~known])
-    return rotations, ties
+        left, values[~known], right = np.linalg.svd(matrices[~known])
+        sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
+        left[:, :, -1] *= sign[:, None]
+        values[~known, -1] *= sign
+        rotations[~known] = left @ right
+    return rotations, values
 
 
-def mean_shape(
-    blocks: Blocks, weights: Floats, *, start: Floats | None = None, tolerance: float = 1e-10
-) -> Shape:
-    """Find the mean shape of a body: fit all snapshots to it, average, and repeat.
+def best_rotations(products: Floats, rounding: Floats) -> tuple[Floats, Bools]:
+    """Rotations nearest to matrices (snapshots, d, d), NaN where not unique, and mirror ties.
 
-    Parameters
-    ----------
-    blocks : callable
-        Walks through positions (snapshots, sites, dimensions) and the weights of the snapshots,
-        each time it is called.
-    weights : ndarray, shape (sites,)
-        How much each site counts.
-    start : ndarray, shape (sites, dimensions), optional
-        A shape to begin with; by default the first snapshot in which most sites are seen.
-    tolerance : float, optional
-        Largest change of a place, relative to the size of the body, at which it is the mean.
-
-    Returns
-    -------
-    Shape
-        With its middle at the origin.
+    Singular values below ``rounding`` (snapshots,) are taken for 0.
     """
-    blocks = _read_once(blocks)
-    first = _first_whole(blocks)
-    places = _about_middle(first if start is None else start, weights)
-    size = np.sqrt(np.nanmean(places**2)) or 1.0
-    held = _Held.of(blocks, weights)
-    for _ in range(200):
-        mean = held.average(places) if held else _average(blocks, places, weights)[0]
-        mean = _about_middle(np.where(np.isfinite(mean), mean, places), weights)
-        moved = np.abs(mean - places)
-        new = np.isnan(places) & ~np.isnan(mean)  # sites that have a place since this step
-        places = mean
-        if not new.any() and np.nanmax(moved, initial=0.0) <= tolerance * size:
+    rotations, values = nearest_rotations(products)
+    clear = np.isnan(values[:, 0]) & (np.linalg.norm(products, axis=(1, 2)) > rounding / _CLEAR)
+    least = np.maximum(_TIE * values[:, 0], rounding)
+    second, gap = values[:, -2], values[:, -2] + values[:, -1]
+    single = clear | ((gap >= least) & (gap > 0))
+    rotations[~single] = np.nan
+    return rotations, ~single & (second >= least) & (second > 0)
+
+
+def shape_of(
+    snapshots: Coordinates, weights: Floats | None = None, counts: Floats | None = None
+) -> Shape:
+    """Mean shape of a body: fit all snapshots to it, average, and repeat until it stays.
+
+    ``snapshots`` are (snapshots, sites, dimensions), ``weights`` those of the sites, and ``counts``
+    those of the snapshots; all are equal by default.
+    """
+    positions = np.asarray(snapshots, np.float64)
+    given = np.ones(positions.shape[1]) if weights is None else weights
+    counted = np.ones(len(positions)) if counts is None else counts
+    first = positions[np.isfinite(positions).all(axis=2).sum(axis=1).argmax()]
+    places = _centred(first, given)
+    size = np.sqrt(np.nansum(places**2) / places.size) or 1.0
+    for _ in range(_STEPS):
+        inner = fit(places, positions, given).into(positions)
+        mean = _centred(_mean(inner, counted, instead=places), given)
+        new = np.isnan(places).sum() > np.isnan(mean).sum()
+        change, places = np.nanmax(np.abs(mean - places), initial=0.0), mean
+        if not new and change <= _CONVERGED * size:
             break
-    turn = fit(places, first[None], weights).rotations[0]
+    turn = fit(places, first[None], given).rotations[0]
     if np.isfinite(turn).all():
         places = places @ turn.T
-    _, squares, scatter, poses, (n_fitted, n_lost) = _average(blocks, places, weights)
-    return Shape(
-        frozen(places),
-        frozen(weights),
-        poses,
-        frozen(squares),
-        frozen(scatter),
-        n_fitted,
-        n_lost,
-        degeneracy(first, weights),
-    )
-
-
-def shape_of(snapshots: Coordinates, weights: Floats | None = None) -> Shape:
-    """Find the mean shape of a body whose snapshots are in memory.
-
-    Parameters
-    ----------
-    snapshots : ndarray, shape (snapshots, sites, dimensions)
-        Positions, NaN where a site is not seen.
-    weights : ndarray, shape (sites,), optional
-        How much each counts; all alike by default.
-
-    Returns
-    -------
-    Shape
-        Its mean.
-    """
-    given = np.ones(snapshots.shape[1]) if weights is None else weights
-    positions = np.asarray(snapshots, dtype=np.float64)
-    alike = np.ones(len(positions))
-    return mean_shape(lambda: [(positions, alike)], given)
-
-
-def in_space(rotations: Floats, centres: Floats) -> tuple[Floats, Floats]:
-    """Put poses in a plane into space, where they turn about the third axis.
-
-    Parameters
-    ----------
-    rotations : ndarray, shape (snapshots, dimensions, dimensions)
-        In 2 or 3 dimensions.
-    centres : ndarray, shape (snapshots, dimensions)
-        Middles.
-
-    Returns
-    -------
-    rotations : ndarray, shape (snapshots, 3, 3)
-        Rotations.
-    centres : ndarray, shape (snapshots, 3)
-        Middles.
-    """
-    size = rotations.shape[1]
-    turned = np.tile(np.eye(3), (len(rotations), 1, 1))
-    turned[:, :size, :size] = rotations
-    moved = np.zeros((len(centres), 3))
-    moved[:, :size] = centres
-    return turned, moved
+    poses = fit(places, positions, given)
+    squares = _mean(((poses.into(positions) - places) ** 2).sum(axis=2, keepdims=True), counted)
+    n_fitted = int((poses.unique & (counted > 0)).sum())
+    flaw = degeneracy(first, given)
+    return Shape(frozen(places), frozen(given), poses, frozen(squares[:, 0]), n_fitted, flaw)
 
 
 def degeneracy(places: Floats, weights: Floats | None = None) -> str:
-    """Say why a shape has no orientation.
-
-    Parameters
-    ----------
-    places : ndarray, shape (sites, dimensions)
-        A shape.
-    weights : ndarray, shape (sites,), optional
-        How much each counts.
-
-    Returns
-    -------
-    str
-        In words, or nothing where it has one.
-    """
+    """Why a shape (sites, dimensions) has no orientation, or nothing."""
     given = np.ones(len(places)) if weights is None else weights
     known = np.isfinite(places).all(axis=1) & (given > 0)
     if known.sum() < 2:
         return "it is a single site" if known.any() else "it has no site"
-    about = _about_middle(places[known], given[known])
-    values = np.linalg.svd(about, compute_uv=False)
-    values = np.append(values, np.zeros(places.shape[1]))[: places.shape[1]] ** 2
+    about = _centred(places[known], given[known])
+    values = np.append(np.linalg.svd(about, compute_uv=False), [0.0, 0.0]) ** 2
     if values[0] <= _POINT * (places[known] ** 2).sum():
         if np.ptp(places[known], axis=0).max() <= _SAME * np.abs(places[known]).max():
             return "its sites are at one point"
-        return "its sites are as good as at one point, so far are they from the origin"
-    if places.shape[1] == 3 and values[1] < _TIE * values[0]:
-        return "its sites are on a line"
-    return ""
+        return "its sites are too far from the origin to be told apart"
+    return "its sites are on a line" if values[1] < _TIE * values[0] and about.shape[1] > 2 else ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Held:
-    """Snapshots of one block in which all is seen, laid about their middles once and for all.
+def inertia(places: Floats, weights: Floats) -> Floats:
+    """Σ w (|x|² 1 − x xᵀ) (3, 3) over the sites of a body, of places about their centre."""
+    known = np.isfinite(places).all(axis=1)
+    sites = np.zeros((int(known.sum()), 3))
+    sites[:, : places.shape[1]] = places[known]
+    second = (sites * weights[known, None]).T @ sites
+    return np.asarray(np.trace(second) * np.eye(3) - second)
 
-    A shape is averaged many times, and where nothing is unseen two products of matrices do it.
+
+def warnings_of(*shapes: Shape) -> list[str]:
+    """Warnings about the orientations of a body and its reference, in words."""
+    words = list[str]()
+    for shape, name in zip(shapes, ("the body", "the reference"), strict=False):
+        if rod_noise(shape) > _ROD_NOISE:
+            words.append(f"{name} is nearly a line: turns about its length are uncertain")
+        if shape.rest > _LOOSE * np.sqrt(np.nanmean((shape.places**2).sum(axis=1))):
+            words.append(f"{name} is hardly rigid: its rest is more than a quarter of its size")
+    return words
+
+
+def is_random(turning: Floats, *shapes: Shape) -> bool:
+    """Whether noise, of covariance ``turning`` (3, 3) in rad², leaves angles undetermined."""
+    largest = float(np.sqrt(np.linalg.eigvalsh(turning)[-1]))
+    return max(largest, *map(rod_noise, shapes)) > _RANDOM
+
+
+def rod_noise(shape: Shape) -> float:
+    """Noise of turns of a body about its length in rad: inf for a line, 0 if it is not long.
+
+    The mean of a few snapshots of a line is no line: each is turned until its noise ε lies on that
+    of the others, which adds up to 2 ε² (√n + √T)² / T to the moment about the length (the largest
+    singular value of a random matrix, Marchenko and Pastur 1967).
     """
-
-    about: Floats  # (sites, snapshots × dimensions), from the middle of the snapshot
-    counts: Floats  # (snapshots,), their weights
-    weights: Floats  # (sites,)
-    least: Floats  # (snapshots,), as for :func:`best_rotations`
-
-    @classmethod
-    def of(cls, blocks: Blocks, weights: Floats) -> _Held | None:
-        """Hold the only block, if it is the only one and has no gap."""
-        walk = iter(blocks())
-        snapshots, counts = next(walk)
-        if next(walk, None) is not None or not np.isfinite(snapshots).all() or not weights.any():
-            return None
-        flat = np.asarray(snapshots, np.float64).swapaxes(0, 1).reshape(len(weights), -1)
-        about = flat - weights @ flat / weights.sum()
-        squares = (weights @ flat**2).reshape(len(counts), -1).sum(axis=1)
-        return cls(about, counts, weights, _POINT * squares)
-
-    def average(self, places: Floats) -> Floats:
-        """Mean place of each site in the frame of the body; as it was where none can be fitted."""
-        n_snapshots, dimensions = len(self.counts), places.shape[1]
-        products = (self.weights[:, None] * places).T @ self.about
-        products = products.reshape(dimensions, n_snapshots, dimensions).transpose(1, 2, 0)
-        rotations, _ = best_rotations(products, self.least)
-        fitted = np.isfinite(rotations[:, 0, 0])
-        share = self.counts * fitted
-        if not share.any():
-            return places
-        turns = np.where(fitted[:, None, None], rotations, 0.0) * share[:, None, None]
-        mean: Floats = self.about @ turns.reshape(-1, dimensions) / share.sum()
-        return mean
+    if shape.places.shape[1] != 3 or not shape.noise > 0:
+        return 0.0
+    moments = np.linalg.eigvalsh(inertia(shape.places, shape.weights))
+    if moments[1] <= _LONG * moments[0]:
+        return 0.0
+    count = np.sqrt([np.isfinite(shape.places[:, 0]).sum(), shape.n_fitted])
+    by_noise = 2 * shape.noise**2 * (count.sum() / count[1]) ** 2
+    left = float(moments[0] - _MARGIN * by_noise)
+    return float(shape.noise / np.sqrt(left)) if left > 0 else float("inf")
 
 
-def _by_singular_values(products: Floats, least: Floats) -> tuple[Floats, Bools]:
-    """Best rotations, and ties, of matrices of any kind."""
-    left, values, right = np.linalg.svd(products)
-    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
-    left[:, :, -1] *= sign[:, None]
-    rotations = left @ right
-    gap = values[:, -2] + sign * values[:, -1]
-    large = np.maximum(_TIE * values[:, 0], least)
-    single = (gap >= large) & (gap > 0)
-    rotations[~single] = np.nan
-    return rotations, ~single & (values[:, -2] >= large) & (values[:, -2] > 0)
+def _mean(values: Floats, counts: Floats, instead: Floats | float = np.nan) -> Floats:
+    """Mean (sites, numbers) over the snapshots in which a site is seen, or something instead."""
+    share = counts[:, None] * np.isfinite(values[:, :, 0])
+    total = np.einsum("ts,tsd->sd", share, np.nan_to_num(values))
+    with np.errstate(invalid="ignore"):
+        mean = total / share.sum(axis=0)[:, None]
+    return np.where(np.isfinite(mean), mean, instead)
 
 
-def _average(
-    blocks: Blocks, places: Floats, weights: Floats
-) -> tuple[Floats, Floats, Floats, Poses, tuple[int, int]]:
-    """Mean place of each site in the frame of the body, mean squares, scatter, poses and counts."""
-    total, mean, square = np.zeros(len(places)), np.zeros_like(places), np.zeros(len(places))
-    scatter, fitted = np.zeros((places.shape[1],) * 2), 0.0
-    about = np.where(np.isfinite(places), places, 0.0)
-    found = list[Poses]()
-    n_fitted = n_lost = 0
-    for snapshots, counts in blocks():
-        poses = fit(places, snapshots, weights)
-        inner = poses.into(snapshots)
-        known: Bools = np.asarray(np.isfinite(inner).all(axis=2))
-        share = counts[:, None] * known
-        away = np.where(known[:, :, None], inner - about, 0.0)
-        total += share.sum(axis=0)
-        mean += np.einsum("ts,tsd->sd", share, away)
-        square += np.einsum("ts,tsd->s", share, away**2)
-        flat = away.reshape(-1, places.shape[1])
-        scatter += (flat * (share * weights).reshape(-1, 1)).T @ flat
-        fitted += float(counts[poses.unique].sum())
-        n_fitted += int((poses.unique & (counts > 0)).sum())
-        whole: Bools = np.asarray(np.isfinite(snapshots).all(axis=(1, 2)))
-        n_lost += int((whole & ~poses.unique & (counts > 0)).sum())
-        found.append(poses)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean, square = about + mean / total[:, None], square / total
-    names = ("rotations", "centres", "ties")
-    joined = (np.concatenate([getattr(each, name) for each in found]) for name in names)
-    scatter /= max(fitted, np.finfo(float).tiny)
-    return mean, square, scatter, Poses(*joined), (n_fitted, n_lost)
-
-
-def _read_once(blocks: Blocks) -> Blocks:
-    """Walk through the only block again and again without reading it again, if it is the only."""
-    walk = iter(blocks())
-    only = next(walk)
-    return blocks if next(walk, None) is not None else lambda: [only]
-
-
-def _first_whole(blocks: Blocks) -> Floats:
-    """The first of the snapshots in which most sites are seen."""
-    best, most = np.empty(0), -1
-    for snapshots, _ in blocks():
-        seen = np.isfinite(snapshots).all(axis=2).sum(axis=1)
-        if seen.max() > most:
-            most = int(seen.max())
-            best = np.asarray(snapshots[seen.argmax()], dtype=np.float64)
-        if most == snapshots.shape[1]:
-            break
-    return best
-
-
-def _about_middle(places: Floats, weights: Floats) -> Floats:
-    """Shift a shape so that its weighted middle is the origin."""
-    counted = weights * np.isfinite(places).all(axis=1)
-    middle = counted @ np.nan_to_num(places) / max(counted.sum(), np.finfo(float).tiny)
-    shifted: Floats = places - middle
-    return shifted
+def _centred(places: Floats, weights: Floats) -> Floats:
+    """Shape whose weighted centre is the origin."""
+    share = weights * np.isfinite(places).all(axis=1)
+    middle = share @ np.nan_to_num(places) / max(share.sum(), np.finfo(float).tiny)
+    return np.asarray(places - middle)

@@ -1,61 +1,63 @@
-"""Say how one body moves against another over an ensemble: about which axis, how far, how surely.
+"""Hinges: about which axis a body moves against another over an ensemble, how far, how surely.
 
 Snapshots are laid onto the reference. Of the body, R̄ is the mean rotation and ω = log(R R̄ᵀ) the
 rotation vector of each snapshot; the axis is the direction in which ω varies most, the covariance
-that noise alone makes taken off. The place is the point of the body that stays nearest to a point
-of the reference, by least squares over both: a ball joint has one, a hinge a line of them.
+of noise subtracted. The place is the point of the body that stays nearest to a point of the
+reference, by least squares over both: a ball joint has one, a hinge a line of them.
+
+The error of an axis is the largest of three: what noise within the bodies makes, the spread of
+draws of blocks of snapshots, and what the axes of both halves of a run (from 50 snapshots), or of
+several runs, differ by. The first is exact for white noise, and far too small where turns across
+the axis are slow. The same three are compared for the place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from timme._arrays import Floats, Ints, frozen, numbers
-from timme._html import Described
-from timme.motion.cautions import LOST, cautions, is_lost
+from timme._text import Described
+from timme.ensemble import Ensemble
+from timme.motion.fits import warnings_of
+from timme.motion.joints import INDEX, Kind, Place, Turns, kind_of, two_states
 from timme.motion.poses import Relative, relative
-from timme.motion.screws import FAR, Screw, from_rotation, is_far
-from timme.motion.slow_noise import CONE, draw_blocks, slope_errors
-from timme.motion.states import two_states
-from timme.motion.turns import Turns
-from timme.system.ensemble import Ensemble
+from timme.motion.screws import FAR, is_far, nowhere
+from timme.series import correlation_time, count_drawn, draw_runs
 
-Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "diffuse"]
-
-_TURNING = frozenset({"hinge", "screw", "ball", "diffuse"})  # kinds that have an axis
-_INDEX = 0.9  # of a hinge, and above
-_WIDE = 30.0  # degrees, and above: a cone within which the axis is as good as unknown
-# How much better the best mean rotation must be: so much it is of two snapshots 179° apart.
+_TURNING = {"hinge", "screw", "ball", "diffuse"}  # kinds that have an axis
+_WIDE = 30.0  # degrees: axes this far apart are worth a warning
+_CONTRADICTION = 40.0  # degrees: axes of parts farther apart are no samples of one axis
+_CONE = 1.73  # √ln 20: standard deviations that hold 95 % in two directions
+_DRAWS = 200
+_LONG = 50  # snapshots of a run whose halves are compared
+# Eigenvalues of the mean rotation that two snapshots 179° apart leave.
 _HALF_TURN = float(np.cos(np.radians(179 / 2)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Hinge(Described):
-    """How a body moves against another, in the frame of the other."""
+    """How a body moves against another, in the frame of the other; NaN where undefined."""
 
-    kind: Kind
-    axis: Floats  # (3,), unit vector; NaN where there is none
-    point: Floats  # (3,), of the axis, near the interface; of a ball joint, its middle
-    angles: Floats  # (snapshots,), about the axis from the mean, in degrees
-    shifts: Floats  # (snapshots,), along the axis
-    frames: Ints  # (snapshots,), in which both bodies are whole: three quarters of each are seen
-    index: float  # share of the axis in all turning, 1 for a pure hinge
-    pitch: float  # shift for a turn by 1 rad
-    axis_error: float  # standard deviation of the direction of the axis, in degrees
-    axis_cone: float  # within which it is in 95 of 100 draws, in degrees; NaN of two snapshots
-    point_error: float
-    angle_error: float  # standard deviation of one angle, in degrees
-    spread: Floats  # (3,), rms of the rotation vector along the axis and across it, in degrees
-    rest: float  # how far the place is from staying in place, rms
-    move: float  # rms way of the middle of the body
-    states: Screw | None  # from one state to the other, where angles have two
-    verdict: str  # what to be careful about, or nothing
+    kind: Kind = "undefined"
+    axis: Floats = field(default_factory=nowhere)  # (3,), unit vector
+    point: Floats = field(default_factory=nowhere)  # (3,), near the interface; of a ball joint
+    angles: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # from the mean, in degrees
+    shifts: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # along the axis
+    frames: Ints = field(default_factory=lambda: frozen(np.empty(0, np.int64)))  # bodies are whole
+    index: float = np.nan  # share of the axis in all turning, 1 for a pure hinge
+    pitch: float = np.nan  # shift for a turn by 1 rad
+    axis_error: float = np.nan  # standard deviation of the direction, in degrees; 0 in a plane
+    axis_cone: float = np.nan  # half angle that holds it at 95 %, in degrees; not of two snapshots
+    point_error: float = np.nan
+    angle_error: float = np.nan  # standard deviation of one angle, in degrees
+    spread: Floats = field(default_factory=nowhere)  # (3,), rms along the axis and across, degrees
+    rest: float = np.nan  # rms distance across the axis by which the place does not stay
+    move: float = np.nan  # rms displacement of the centre of the body
+    verdict: str = ""  # warnings
 
     @property
     def range(self) -> float:
@@ -63,35 +65,9 @@ class Hinge(Described):
         return float(np.ptp(self.angles)) if len(self.angles) else float("nan")
 
     @property
-    def range_error(self) -> float:
-        """Standard deviation of the range, in degrees; NaN of two snapshots.
-
-        Noise of both its ends, and what is lost of every angle if the axis is off by its error.
-        """
-        if len(self.angles) < 3:
-            return float("nan")
-        tilt = np.radians(0.0 if np.isnan(self.axis_error) else self.axis_error)
-        return float(np.hypot(np.sqrt(2) * self.angle_error, (1 - np.cos(tilt)) * self.range))
-
-    @property
     def rms(self) -> float:
         """Root mean square of the angles about their mean, in degrees."""
         return float(np.std(self.angles)) if len(self.angles) else float("nan")
-
-    @property
-    def in_a_plane(self) -> bool:
-        """Whether snapshots lie in a plane: there, and nowhere else, the axis has no error."""
-        return self.axis_error == 0
-
-    def _facts(self) -> Iterable[tuple[str, object]]:
-        return (
-            ("kind", self.kind),
-            ("range", f"{self.range:.1f}°"),
-            ("axis", f"{np.round(self.axis, 3).tolist()} ± {self.axis_error:.2g}°"),
-            ("point", np.round(self.point, 2).tolist()),
-            ("snapshots", len(self.frames)),
-            *((("careful", self.verdict),) if self.verdict else ()),
-        )
 
 
 def hinge(
@@ -103,345 +79,203 @@ def hinge(
     axis: npt.ArrayLike | None = None,
     seed: int = 0,
 ) -> Hinge:
-    """Say how a body moves against another over all snapshots.
+    """Return how a body moves against another over all snapshots.
 
     Parameters
     ----------
     ensemble : Ensemble
         At least 2 snapshots in 2 or 3 dimensions; in a periodic box, molecules must be whole.
     body, reference : str or array_like
-        Their sites: selections, indices, or one truth value for each; no site is of both.
+        Their sites: selections, indices, or one truth value for each; no site is in both.
     weights : array_like, shape (sites,), optional
-        How much each site of the ensemble counts in fits; all alike by default.
+        Weights of the sites of the ensemble in fits; equal by default.
     axis : array_like, shape (3,), optional
-        Measure angles about this direction, as that of a known transition, given in the frame of
-        the first snapshot; what is given has no error.
+        Direction about which angles are measured, such as that of a known transition, in the frame
+        of the first snapshot; it has no error.
     seed : int, optional
-        Of the random numbers by which snapshots are drawn anew.
+        Seed of the draws of snapshots.
 
     Returns
     -------
     Hinge
-        In the frame of the reference in the first snapshot in which it is whole. Errors are the
-        larger of those that noise within bodies makes and of those between draws of blocks.
+        In the frame of the reference in the first snapshot in which it is whole.
 
     Examples
     --------
-    >>> from timme.synthetic import moving
-    >>> planted = moving((60, 40), 20, spans=[60.0])
+    >>> from timme.synthetic import bodies
+    >>> planted = bodies((60, 40), spans=[60.0])
     >>> found = hinge(planted.ensemble, body=planted.labels == 1, reference=planted.labels == 0)
     >>> found.kind, round(found.range)
     ('hinge', 60)
     """
     given = None if axis is None else _direction(axis)
-    poses = relative(ensemble, body, reference, weights=weights)
+    poses = relative(ensemble, body, reference, weights)
     if isinstance(poses, str):
-        return _undefined(poses)
-    if is_lost(poses.turning, poses.body, poses.reference):
-        return _undefined("; ".join([*_shape_cautions(poses), LOST]))
+        return Hinge(verdict=poses)
+    if why := poses.undetermined():
+        return Hinge(verdict=why)
     mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
     vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
-    noise = poses.turning
-    turns = Turns.of(vectors, poses.weights, noise, given)
-    place = _Place.of(poses, mean, turns)
-    kind = _kind(turns, place, poses)
-    runs = _runs(ensemble, poses.frames)
-    errors = _errors(vectors, turns, poses, runs, seed=seed)
-    known = kind in _TURNING
-    nothing = np.full(3, np.nan)
-    direction = place.way if kind == "translation" else turns.axis if known else nothing
-    spot = nothing if not known else place.dot if kind == "ball" else place.point
-    angles = np.degrees(turns.angles)
-    return Hinge(
+    turns = Turns.of(vectors, poses, given)
+    place = Place.of(poses, mean.as_matrix(), turns)
+    kind = kind_of(turns, place, poses)
+    found = Hinge(
         kind=kind,
-        axis=frozen(direction),
-        point=frozen(spot),
-        angles=frozen(angles),
-        shifts=frozen(place.along if known else place.shifts),
+        axis=frozen(place.way) if kind == "translation" else nowhere(),
+        angles=frozen(np.degrees(turns.angles)),
+        shifts=frozen(place.shifts),
         frames=frozen(poses.frames),
         index=turns.index,
-        pitch=place.pitch if known else float("nan"),
-        axis_error=errors.axis if known and given is None else float("nan"),
-        axis_cone=errors.cone if known and given is None else float("nan"),
-        point_error=_point_error(poses, turns, place, kind, runs, seed=seed),
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
-        rest=place.rest if known else float("nan"),
         move=place.move,
-        states=_states(poses, angles) if known else None,
-        verdict="; ".join(
-            [
-                *_cautions(turns, poses, angles, kind),
-                *(_doubts(turns, spot, poses, errors, given) if known else ()),
-            ]
-        ),
     )
+    words = _warnings(turns, poses) + warnings_of(poses.body, poses.reference)
+    if kind not in _TURNING:
+        return replace(found, verdict="; ".join(words))
+    if turns.variances[0] < 25 * turns.noise[0]:
+        words.append("it turns by little more than its noise")
+    found, about = _with_axis(found, turns, place, poses, seed)
+    if given is not None:
+        found = replace(found, axis_error=np.nan, axis_cone=np.nan)
+        share = f"{100 * turns.index:.0f} % of its turning is about the given axis"
+        about = [share] if turns.index < INDEX else []
+    return replace(found, verdict="; ".join(words + about))
+
+
+def _with_axis(
+    found: Hinge, turns: Turns, place: Place, poses: Relative, seed: int
+) -> tuple[Hinge, list[str]]:
+    """Add the axis, its place and errors; warnings about it come second."""
+    ball = found.kind == "ball"
+    spot = place.dot if ball else place.point
+    error, cone, point_error, apart = _errors(turns, place, poses, ball=ball, seed=seed)
+    slid = poses.weights @ (place.along * turns.angles)
+    found = replace(
+        found,
+        axis=frozen(turns.axis),
+        point=frozen(spot),
+        shifts=frozen(place.along),
+        pitch=float(slid / (poses.weights @ turns.angles**2)),
+        axis_error=error,
+        axis_cone=cone,
+        point_error=point_error,
+        rest=float(np.sqrt(poses.weights @ (place.across**2).sum(axis=1))),
+    )
+    return found, _axis_warnings(turns, spot, poses, (cone, apart))
+
+
+def _errors(
+    turns: Turns, place: Place, poses: Relative, *, ball: bool, seed: int
+) -> tuple[float, float, float, float]:
+    """Errors of the axis and its cone in degrees, of the place, and the angle between parts."""
+    sides, count = turns.basis[:, 1:], len(turns.angles)
+    spot, across, rank = (place.dot, turns.basis, 6) if ball else (place.point, sides, 5)
+    squares = max(float(turns.variances[0]) * count, 1e-300)
+    axis, point = float(turns.noise[1:].sum()) / squares, poses.shift**2 / squares
+    cone = apart = float("nan")
+    if count > 2:
+        # Turns across the axis tilt it, the more so the further the body is turned.
+        draws = _draws((turns.vectors @ sides) * turns.angles[:, None], poses, seed)
+        parts, share, apart = _parts(turns, poses)
+        drawn = turns.axes(draws)
+        axis = max(axis, _variance(turns.axis, drawn, turns.axes(parts), share))
+        here = (spot - poses.near) @ across
+        drawn_places, places = (place.places(each, rank) @ across for each in (draws, parts))
+        point = max(point, _variance(here, drawn_places, places, share))
+        cone = float(np.quantile(np.linalg.norm(drawn - turns.axis, axis=1), 0.95))
+    # All is seen from the reference as the first fit has laid it.
+    arm = np.cross(np.eye(3), spot - poses.middle) @ across
+    axis += float(np.trace(sides.T @ poses.frame @ sides))
+    point += float(np.trace(arm.T @ poses.frame @ arm))
+    cone = max(cone, _CONE * float(np.sqrt(axis)))
+    error, cone = np.degrees(np.minimum([np.sqrt(axis), cone], np.pi / 2)).tolist()
+    return error, cone, float(np.sqrt(point)), apart
+
+
+def _variance(whole: Floats, drawn: Floats, parts: Floats, share: float) -> float:
+    """Variance of a vector: of draws about it, or of the mean of parts if that is larger."""
+    found = float(((drawn - whole) ** 2).sum(axis=1).mean())
+    if len(parts):
+        scatter = ((parts - parts.mean(axis=0)) ** 2).sum() / (len(parts) * (len(parts) - 1))
+        found = max(found, share * float(scatter))
+    return found
+
+
+def _draws(series: Floats, poses: Relative, seed: int) -> Floats:
+    """Shares (draws, snapshots) of snapshots drawn in blocks twice as long as series remember.
+
+    A draw of one snapshot alone, as one in nine is of three, has no axis and is left out.
+    """
+    n_snapshots, length = len(series), 1
+    if len(poses.runs) < n_snapshots:
+        time = correlation_time(series.T, replicas=poses.runs.tolist())
+        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
+    drawn = draw_runs(poses.runs.tolist(), length, n_draws=_DRAWS, seed=seed, wrap=False)
+    counts = count_drawn(drawn, n_snapshots)
+    shares = counts[(counts > 0).sum(axis=1) > 1] * poses.weights
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _parts(turns: Turns, poses: Relative) -> tuple[Floats, float, float]:
+    """Shares (parts, snapshots) of the halves of a long run, or of several runs; none if short.
+
+    By the second number the variance among parts is that of the whole: an angle that goes once
+    through its range is spread less within each half, where white noise makes larger errors. Parts
+    whose axes contradict each other are no samples of one axis, and nothing is taken off. The last
+    number is the largest angle between their axes, in degrees.
+    """
+    count, runs = len(poses.frames), poses.runs
+    if len(runs) == count or (len(runs) == 1 and count < _LONG) or runs.min() < 3:
+        return np.empty((0, count)), 1.0, 0.0
+    part = np.repeat(np.arange(len(runs)), runs)
+    part = np.arange(count) * 2 // count if len(runs) == 1 else part
+    shares = (part == np.arange(part[-1] + 1)[:, None]) * poses.weights
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    axes = turns.axes(shares)
+    apart = float(np.degrees(np.arccos(np.clip(np.abs(axes @ axes.T).min(), 0.0, 1.0))))
+    spread = shares @ turns.angles**2 - (shares @ turns.angles) ** 2
+    share = 1 / float((turns.variances[0] / np.maximum(spread, 1e-300)).mean())
+    return shares, 1.0 if apart > _CONTRADICTION else min(1.0, share), apart
+
+
+def _warnings(turns: Turns, poses: Relative) -> list[str]:
+    """Warnings about the angles."""
+    words, count = list[str](), len(turns.angles)
+    if count == 2:
+        words.append("two snapshots give no error bar")
+    if states := two_states(np.degrees(turns.angles)):
+        words.append(f"its angles have two states, {states[1] - states[0]:.0f}° apart")
+    if count < poses.n_snapshots:
+        words.append(f"both bodies are whole in {count} of {poses.n_snapshots} snapshots")
+    quaternions = Rotation.from_matrix(poses.rotations).as_quat()
+    values = np.linalg.eigvalsh((quaternions * poses.weights[:, None]).T @ quaternions)
+    # Near half a turn, two mean rotations are as good.
+    if np.abs(turns.angles).max() > np.radians(170) or values[-1] - values[-2] < _HALF_TURN:
+        words.append("it turns by half a turn: angles, and the sense of the axis, are ambiguous")
+    return words
+
+
+def _axis_warnings(
+    turns: Turns, spot: Floats, poses: Relative, spread: tuple[float, float]
+) -> list[str]:
+    """Warnings about the axis; ``spread`` is its cone, and the angle between parts."""
+    middle, (cone, apart) = poses.weights @ poses.centres, spread
+    away = float(np.linalg.norm(np.cross(spot - middle, turns.axis)))
+    words = [FAR] if is_far(away, spot, middle, poses.near) else []
+    if apart > _WIDE:
+        parts = "first and second half" if len(poses.runs) == 1 else "the runs"
+        words.append(f"its axis moves: {parts} differ by {apart:.0f}°")
+    elif cone > _WIDE:
+        words.append(f"axis known to ±{cone:.0f}° (95 %)")
+    return words
 
 
 def _direction(axis: npt.ArrayLike) -> Floats:
-    """A direction that is given, of length 1."""
     given = numbers(axis, "an axis")
     if given.shape != (3,) or not np.isfinite(given).all() or not given.any():
         raise ValueError(
             f"an axis is a direction in space, 3 numbers that are not all 0, got {given.tolist()}"
         )
-    unit: Floats = given / np.abs(given).max()
-    return unit / np.linalg.norm(unit)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Errors:
-    """How surely an axis is known, in degrees."""
-
-    axis: float
-    cone: float  # that holds 95 of 100; NaN of two snapshots
-    apart: float  # axes of both halves, where these contradict each other; else 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
-    """Where the axis is, and how far the body shifts along it."""
-
-    point: Floats  # (3,), of the axis
-    dot: Floats  # (3,), the single point that stays nearest to itself, as that of a ball joint
-    along: Floats  # (snapshots,), shift along the axis
-    rest: float  # across the axis, rms
-    loose: float  # what is left of a single fixed point, rms
-    pitch: float
-    corr: float  # of shift and angle
-    move: float  # rms way of the middle
-    shifts: Floats  # (snapshots,), of the middle along its own main direction
-    way: Floats  # (3,), that direction
-    across: Floats  # (snapshots, 3), how far the place is from staying in place, across the axis
-    left: Floats  # (snapshots, 3, 6), equations of the place in the body and in the reference
-    right: Floats  # (snapshots, 3)
-
-    @classmethod
-    def of(cls, poses: Relative, mean: Rotation, turns: Turns) -> _Place:
-        weights, centres = poses.weights, poses.centres
-        middle = weights @ centres
-        here = mean.as_matrix().T @ (poses.near - middle)  # the same point, in the body
-        left = np.concatenate([poses.rotations, np.tile(-np.eye(3), (len(centres), 1, 1))], axis=2)
-        right = -(poses.rotations @ here + centres - poses.near)
-        share = np.sqrt(weights)[:, None, None]
-        matrix = (left * share).reshape(-1, 6)
-        wanted = (right[:, :, None] * share).reshape(-1)
-        line = _least_squares(matrix, wanted, 5)
-        dot = _least_squares(matrix, wanted, 6)
-        after = [-right + np.einsum("tij,j->ti", left, found) for found in (line, dot)]
-        along = after[0] @ turns.axis
-        across = after[0] - along[:, None] * turns.axis
-        along = along - weights @ along
-        moved = centres - middle
-        scatter = (moved * weights[:, None]).T @ moved
-        way = np.linalg.eigh(scatter)[1][:, -1]
-        way = way if way @ (centres[-1] - centres[0]) >= 0 else -way
-        squares = weights @ turns.angles**2
-        strength = np.sqrt((weights @ along**2) * squares)
-        product = float(weights @ (along * turns.angles))
-        return cls(
-            point=poses.near + line[3:],
-            dot=poses.near + dot[3:],
-            along=along,
-            rest=float(np.sqrt(weights @ (across**2).sum(axis=1))),
-            loose=float(np.sqrt(weights @ (after[1] ** 2).sum(axis=1))),
-            pitch=product / float(squares) if squares > 0 else float("nan"),
-            corr=product / float(strength) if strength > 0 else 0.0,
-            move=float(np.sqrt(np.trace(scatter))),
-            shifts=moved @ way,
-            way=way,
-            across=across,
-            left=left,
-            right=right,
-        )
-
-    def drawn(self, shares: Floats, rank: int) -> Floats:
-        """Places, from their start, with other shares of the snapshots, by draw."""
-        squares = np.einsum("tki,tkj->tij", self.left, self.left).reshape(-1, 36)
-        products = np.einsum("tki,tk->ti", self.left, self.right)
-        values, vectors = np.linalg.eigh((shares @ squares).reshape(-1, 6, 6))
-        values, vectors = values[:, -rank:], vectors[:, :, -rank:]
-        sides = np.einsum("dik,di->dk", vectors, shares @ products)
-        known = values > 1e-12 * values[:, -1:]  # squares of what counts as nothing in one fit
-        found: Floats = np.einsum("dik,dk->di", vectors, known * sides / np.where(known, values, 1))
-        return found[:, 3:]
-
-
-def _least_squares(matrix: Floats, wanted: Floats, rank: int) -> Floats:
-    """The shortest of the best solutions, the weakest directions left out."""
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    used = min(rank, int((values > 1e-9 * values[0]).sum()))
-    found: Floats = right[:used].T @ ((left[:, :used].T @ wanted) / values[:used])
-    return found
-
-
-def _kind(turns: Turns, place: _Place, poses: Relative) -> Kind:
-    moves = place.move > max(3 * poses.shift, 1e-9)
-    if not turns.turns:
-        return "translation" if moves else "rigid"
-    still = max(3 * poses.shift, 0.25 * place.move)
-    if turns.index >= _INDEX and place.rest <= still:
-        reach = float(np.sqrt(turns.variances[0]))
-        least = max(0.1 * place.move, 3 * poses.shift / float(np.sqrt(len(poses.frames))))
-        rises = abs(place.pitch) * reach > least
-        return "screw" if rises and abs(place.corr) > 0.7 else "hinge"
-    if turns.index < _INDEX and place.loose <= still:
-        return "ball"
-    return "diffuse"
-
-
-def _runs(ensemble: Ensemble, frames: Ints) -> Ints:
-    """Snapshots of each run that follow one another; each by itself where none does."""
-    if ensemble.independent:
-        return np.ones(len(frames), np.int64)
-    ends = np.cumsum(ensemble.replicas)
-    counts = np.bincount(np.searchsorted(ends, frames, side="right"))
-    return counts[counts > 0]
-
-
-def _errors(vectors: Floats, turns: Turns, poses: Relative, runs: Ints, *, seed: int) -> _Errors:
-    """Error of the axis, and the cone that holds 95 of 100.
-
-    The largest of what noise within bodies makes, of that between draws of blocks, and of what
-    turns across the axis make if they are slow.
-    """
-    n_snapshots, sides = len(vectors), turns.basis[:, 1:]
-    turned = float(np.trace(sides.T @ poses.frame @ sides))  # by the first fit
-    told = float(turns.noise[1:].sum()) / max(turns.variances[0] * n_snapshots, 1e-300)
-    if n_snapshots < 3:
-        return _Errors(float(np.degrees(np.sqrt(told + turned))), float("nan"), 0.0)
-    # What tilts the axis are turns across it, the more so the further the body is turned.
-    across = vectors @ sides
-    counts = draw_blocks(across * turns.angles[:, None], runs.tolist(), seed=seed)
-    share = counts / counts.sum(axis=1, keepdims=True)
-    means = share @ vectors
-    products = (vectors[:, :, None] * vectors[:, None]).reshape(n_snapshots, 9)
-    scatter = (share @ products).reshape(-1, 3, 3) - means[:, :, None] * means[:, None]
-    axes = np.linalg.eigh(scatter)[1][:, :, -1]
-    apart = np.arccos(np.clip(np.abs(axes @ turns.axis), 0.0, 1.0))
-    slow, wide, contradiction = _slow(across, turns, poses, runs)
-    error = float(np.sqrt(max(told, (apart**2).mean(), slow**2) + turned))
-    cone = max(float(np.quantile(apart, 0.95)), CONE * error, wide)
-    error, cone = np.degrees(np.minimum([error, cone], np.pi / 2)).tolist()
-    return _Errors(error, cone, _apart(vectors) if contradiction else 0.0)
-
-
-def _apart(vectors: Floats) -> float:
-    """Angle between the axes of both halves of the snapshots, in degrees."""
-    middle = len(vectors) // 2
-    axes = [
-        np.linalg.eigh(np.cov(half.T))[1][:, -1] for half in (vectors[:middle], vectors[middle:])
-    ]
-    return float(np.degrees(np.arccos(min(1.0, abs(float(axes[0] @ axes[1]))))))
-
-
-def _slow(across: Floats, turns: Turns, poses: Relative, runs: Ints) -> tuple[float, float, bool]:
-    """Error and cone of what is carried along with the angle, if it moves slowly."""
-    if len(runs) == len(across):
-        return 0.0, 0.0, False
-    return slope_errors(turns.angles, across, weights=poses.weights, runs=runs.tolist())
-
-
-def _point_error(
-    poses: Relative, turns: Turns, place: _Place, kind: Kind, runs: Ints, *, seed: int
-) -> float:
-    """Error of a place: the largest of that of noise, between draws of blocks, and of slow shifts.
-
-    That of an axis is across it; a ball joint has a single place, and an error in all directions.
-    """
-    if kind not in _TURNING:
-        return float("nan")
-    ball, n_snapshots = kind == "ball", len(poses.frames)
-    spot, sides = (place.dot, turns.basis) if ball else (place.point, turns.basis[:, 1:])
-    arm = np.cross(np.eye(3), spot - poses.middle)
-    # All places are seen from the reference as the first fit has laid it.
-    laid = float(np.trace(sides.T @ arm @ poses.frame @ arm.T @ sides))
-    squares = float(poses.weights @ turns.angles**2)
-    told = poses.shift**2 / max(squares * n_snapshots, 1e-300)
-    if n_snapshots > 2:
-        # A shift across the axis carries it along, the more so the further the body is turned.
-        counts = draw_blocks(place.across * turns.angles[:, None], runs.tolist(), seed=seed)
-        shares = counts * poses.weights
-        shares = shares / shares.sum(axis=1, keepdims=True)
-        away = poses.near + place.drawn(shares, 6 if ball else 5) - spot
-        # What a ball joint leaves across one axis is turning about the others, and no noise.
-        slow = 0.0 if ball else _slow(place.across @ sides, turns, poses, runs)[0]
-        told = max(told, float(((away @ sides) ** 2).sum(axis=1).mean()), slow**2)
-    return float(np.sqrt(told + laid))
-
-
-def _states(poses: Relative, angles: Floats) -> Screw | None:
-    """Screw from the mean of the lower state to that of the upper, where there are two."""
-    upper = two_states(angles)
-    if upper is None:
-        return None
-    means = [Rotation.from_matrix(poses.rotations[each]).mean() for each in (~upper, upper)]
-    middles = [poses.centres[each].mean(axis=0) for each in (~upper, upper)]
-    turn = (means[1] * means[0].inv()).as_matrix()
-    share = 1 / np.count_nonzero(upper) + 1 / np.count_nonzero(~upper)  # noise of both means
-    return from_rotation(
-        turn,
-        middles[0],
-        middles[1] - middles[0],
-        near=poses.near,
-        noise=poses.turning * share,
-        move_noise=poses.shift * np.sqrt(share),
-    )
-
-
-def _cautions(turns: Turns, poses: Relative, angles: Floats, kind: str) -> list[str]:
-    """What to be careful about in angles, in words."""
-    words = []
-    if len(angles) == 2:
-        words.append("two snapshots give no error bar")
-    if len(angles) < poses.n_snapshots:
-        words.append(f"both bodies are whole in {len(angles)} of {poses.n_snapshots} snapshots")
-    words += _shape_cautions(poses)
-    if np.abs(angles).max() > 170:
-        words.append("it turns by about half a turn either way: angles and axis are ambiguous")
-    elif _mean_is_open(poses):
-        words.append("it turns by half a turn: the axis and its opposite are equally right")
-    if kind in _TURNING and turns.variances[0] < 25 * turns.noise[0]:
-        words.append("it turns by little more than its noise")
-    return words
-
-
-def _shape_cautions(poses: Relative) -> tuple[str, ...]:
-    return cautions(poses.body, "the body") + cautions(poses.reference, "the reference")
-
-
-def _doubts(
-    turns: Turns, spot: Floats, poses: Relative, errors: _Errors, given: Floats | None
-) -> list[str]:
-    """What to be careful about in an axis, in words."""
-    if given is not None:
-        if turns.index >= _INDEX:
-            return []
-        return [f"{100 * turns.index:.0f} % of its turning are about the axis that was given"]
-    words = []
-    middle = poses.weights @ poses.centres
-    away = float(np.linalg.norm(np.cross(spot - middle, turns.axis)))
-    if is_far(away, spot, middle, poses.near):
-        words.append(FAR)
-    if errors.apart:
-        words.append(f"its axis changes: those of both halves are {errors.apart:.0f}° apart")
-    elif errors.cone > _WIDE:
-        words.append(f"its axis is hardly known: it may be anywhere within {errors.cone:.0f}°")
-    return words
-
-
-def _mean_is_open(poses: Relative) -> bool:
-    """Whether two mean rotations are as good, as between two snapshots half a turn apart."""
-    turns = Rotation.from_matrix(poses.rotations).as_quat()
-    values = np.linalg.eigvalsh((turns * poses.weights[:, None]).T @ turns)
-    return bool(values[-1] - values[-2] < _HALF_TURN)
-
-
-def _undefined(verdict: str) -> Hinge:
-    nothing, none, empty = float("nan"), frozen(np.full(3, np.nan)), frozen(np.empty(0))
-    return Hinge(
-        kind="undefined", axis=none, point=none, angles=empty, shifts=empty,
-        frames=frozen(np.empty(0, np.int64)), index=nothing, pitch=nothing, axis_error=nothing,
-        axis_cone=nothing, point_error=nothing, angle_error=nothing, spread=none, rest=nothing,
-        move=nothing, states=None, verdict=verdict,
-    )  # fmt: skip
+    unit = given / np.abs(given).max()
+    return np.asarray(unit / np.linalg.norm(unit))

@@ -1,244 +1,292 @@
-"""Say how much of all motion rigid bodies account for, beside as many principal components.
+"""Variance: principal components, and how much of all motion rigid bodies account for.
 
-All snapshots are laid onto their mean shape; V is the mean square distance from it. Rigid bodies
-account for a share of V in two ways: linearly, by the projection of displacements onto the 6
-infinitesimal motions of each body (5 of a line, 3 of a point), and finitely, by laying each body's
-own mean shape onto every snapshot. In sample, principal components are the best linear basis there
-is, by theorem; what was learned is therefore also tried on snapshots that were held out. There,
-members and shapes of bodies, modes and the mean are those learned, and poses are fitted anew.
+Variances are population variances, as σ is; those of MDAnalysis are larger by T/(T − 1). Shares are
+of all variance, not of that of the components kept.
+
+Snapshots are laid onto their mean shape; V is the mean square distance from it. Rigid bodies
+account for V linearly, by the projection of displacements on the 6 infinitesimal motions of each
+body (5 of a line, 3 of a point), and finitely, by each body's own mean shape laid onto every
+snapshot. In sample, principal components are the best linear basis by theorem, so both are also
+tried on snapshots held out: shapes, modes and the mean are those learned, poses are fitted anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Floats, Ints, frozen
-from timme._html import Described
-from timme.hierarchy.labels import checked_labels
+from timme._arrays import Floats, Ints, frozen
+from timme._text import Described
+from timme.ensemble import Ensemble
 from timme.motion.fits import fit, shape_of
-from timme.motion.whole import spread_snapshots
-from timme.system.ensemble import Ensemble
+from timme.motion.superposition import body_labels, refuse_torn, some_snapshots, superpose
 
-_MOST = 1000
-STILL = 1e-20  # of the squares of places: what is below it is rounding
+_MOST = 2000  # snapshots of components
+_MOST_EXPLAINED = 1000  # snapshots of explained variance
+_STILL = 1e-20  # of the squares of positions: variance below it is rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Components(Described):
+    """Principal components of positions, the largest first."""
+
+    mean: Floats  # (sites, dimensions)
+    modes: Floats  # (components, sites, dimensions), orthonormal; the largest entry is positive
+    variances: Floats  # (components,), in the square of the unit of the coordinates
+    projections: Floats  # (snapshots, components)
+    total: float  # all variance
+    frames: Ints  # (snapshots,), which of the ensemble these are
+
+    @property
+    def cumulated(self) -> Floats:
+        """Share of all variance that the first components account for."""
+        return np.asarray(np.cumsum(self.variances) / max(self.total, np.finfo(float).tiny))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explained(Described):
-    """Shares of the variance, one for each level of bodies."""
+    """Shares of the variance that rigid bodies account for, for each level of bodies."""
 
-    n_bodies: Ints  # (levels,), sites by themselves not counted
-    freedom: Ints  # (levels,), degrees of freedom of the bodies, those of the whole taken off
+    n_bodies: Ints  # (levels,)
+    freedom: Ints  # (levels,), degrees of freedom of the bodies, less those of the whole
     linear: Floats  # (levels,)
     finite: Floats  # (levels,)
-    held_out: Floats  # (levels,), finite, in snapshots held out; NaN where there were too few
+    held_out: Floats  # (levels,), finite, in snapshots held out; NaN where there are too few
     components: Floats  # (levels,), of as many principal components as degrees of freedom
-    components_held_out: Floats  # (levels,), the same in snapshots held out
+    components_held_out: Floats  # (levels,)
     variance: float  # V, in the square of the unit of the coordinates
     n_snapshots: int  # that were looked at
 
 
-def explained_variance(
-    ensemble: Ensemble, levels: Sequence[npt.ArrayLike], *, learned: npt.ArrayLike | None = None
-) -> Explained:
-    """Say how much of the variance rigid bodies account for, level by level.
+def principal_components(
+    ensemble: Ensemble,
+    *,
+    on: str | npt.ArrayLike | None = None,
+    n_components: int | None = None,
+    superposed: bool = False,
+) -> Components:
+    """Return the principal components of positions.
 
     Parameters
     ----------
     ensemble : Ensemble
-        Snapshots in 2 or 3 dimensions; at most 1000 of them, spread over all, are looked at.
+        At least 2 snapshots; at most 2000, spread over all, are looked at.
+    on : str or array_like, optional
+        Sites of the body that snapshots are laid onto; all by default.
+    n_components : int, optional
+        Number of components; all by default.
+    superposed : bool, optional
+        Whether to take positions as they are.
+
+    Returns
+    -------
+    Components
+        Of the snapshots in which all sites are seen.
+
+    Examples
+    --------
+    >>> from timme.synthetic import bodies
+    >>> found = principal_components(bodies((60, 40), spans=[60.0]).ensemble)
+    >>> bool(found.cumulated[0] > 0.8)
+    True
+    """
+    refuse_torn(ensemble)
+    laid = ensemble if superposed else superpose(ensemble, on).ensemble
+    snapshots, _, frames = some_snapshots(laid, _MOST, all_sites=True)
+    mean = snapshots.mean(axis=0)
+    flat = (snapshots - mean).reshape(len(snapshots), -1)
+    if (flat**2).sum() <= _STILL * (snapshots**2).sum():
+        flat = np.zeros_like(flat)
+    left, values, right = np.linalg.svd(flat, full_matrices=False)
+    count = min(len(flat) - 1, flat.shape[1], len(values), n_components or len(values))
+    right = right[:count]
+    sign = np.sign(right[np.arange(count), np.abs(right).argmax(axis=1)])
+    return Components(
+        mean=frozen(mean),
+        modes=frozen((right * sign[:, None]).reshape(-1, *mean.shape)),
+        variances=frozen(values[:count] ** 2 / len(flat)),
+        projections=frozen(left[:, :count] * values[:count] * sign),
+        total=float((flat**2).sum() / len(flat)),
+        frames=frozen(frames),
+    )
+
+
+def overlap_with_bodies(found: Components, labels: npt.ArrayLike) -> Floats:
+    """Return how much of each mode is rigid motion of each body.
+
+    Parameters
+    ----------
+    found : Components
+        Components.
+    labels : array_like of int, shape (sites,)
+        Body of each site, -1 for none.
+
+    Returns
+    -------
+    ndarray, shape (components, bodies)
+        Squared length of the part of a mode in the rigid motions of a body; at most 1 in all.
+    """
+    given, shares = body_labels(labels, len(found.mean)), []
+    for body in range(given.max() + 1):
+        members = np.flatnonzero(given == body)
+        flat = found.modes[:, members].reshape(len(found.modes), -1)
+        shares.append(((flat @ rigid_motions(found.mean, members)) ** 2).sum(axis=1))
+    return np.reshape(shares, (-1, len(found.modes))).T
+
+
+def rmsip(first: Components, second: Components, *, n_components: int = 10) -> float:
+    """Return how far two sets of modes span the same space (root mean square inner product).
+
+    Parameters
+    ----------
+    first, second : Components
+        Of the same sites, such as those of two halves of a trajectory.
+    n_components : int, optional
+        Number of modes of each.
+
+    Returns
+    -------
+    float
+        1 for the same space, 0 for orthogonal ones.
+    """
+    if first.mean.shape != second.mean.shape:
+        raise ValueError(
+            "comparing modes needs those of the same sites, got shapes "
+            f"{first.mean.shape} and {second.mean.shape}"
+        )
+    count = min(len(first.modes), len(second.modes), n_components)
+    inner = np.tensordot(first.modes[:count], second.modes[:count], ((1, 2), (1, 2)))
+    return float(np.sqrt((inner**2).sum() / count))
+
+
+def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> Explained:
+    """Return how much of the variance rigid bodies account for, level by level.
+
+    Shapes and modes learned from alternate tenths of the snapshots are tried on the others.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots in 2 or 3 dimensions; at most 1000, spread over all, are looked at. Sites that
+        are seldom seen are left out.
     levels : sequence of array_like of int, shape (sites,)
         Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
-    learned : array_like of bool, shape (snapshots,), optional
-        Snapshots from which shapes and modes are learned for the others; alternate blocks of a
-        tenth by default. To learn members from them as well, find bodies in these alone.
 
     Returns
     -------
     Explained
-        Shares from 0 to 1; one that was held out may be below 0. NaN where nothing moves.
+        Shares from 0 to 1; those held out may be below 0. NaN where nothing moves.
 
     Examples
     --------
-    >>> from timme.synthetic import moving
-    >>> planted = moving((60, 40), 20, spans=[60.0])
+    >>> from timme.synthetic import bodies
+    >>> planted = bodies((60, 40), spans=[60.0])
     >>> found = explained_variance(planted.ensemble, [np.zeros(100, int), planted.labels])
     >>> found.n_bodies, bool(found.finite[0] < 1e-9 and found.finite[1] > 0.9)
     (array([1, 2]), True)
     """
-    snapshots, chosen = spread_snapshots(ensemble, _MOST)
-    train = _training(learned, chosen, ensemble.n_snapshots)
-    labels = [checked_labels(level, ensemble.n_sites, "a level needs") for level in levels]
+    labels = [body_labels(level, ensemble.n_sites) for level in levels]
+    snapshots, seen, _ = some_snapshots(ensemble, _MOST_EXPLAINED)
+    train = np.arange(len(snapshots)) // max(1, len(snapshots) // 10) % 2 == 0
+    clusters = [_clusters(each[seen]) for each in labels]
+    n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
     whole = shape_of(snapshots)
+    if not whole.n_fitted:
+        raise ValueError(
+            f"{ensemble.prefix}explaining variance needs sites with an orientation, but of the "
+            f"{len(seen)} sites seen {whole.verdict}: select more sites"
+        )
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
-    if total <= STILL * float((whole.places**2).sum()):
-        return _of_nothing(labels, len(snapshots))
-    pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2  # of the whole
-    clusters = [_clusters(each) for each in labels]
+    none = np.full(len(labels), np.nan)
+    if total <= _STILL * float((whole.places**2).sum()):
+        return Explained(n_bodies, 0 * n_bodies, *(none,) * 5, 0.0, len(snapshots))
     several = [[each for each in level if len(each) > 1] for level in clusters]
-    ranks, held = _sums(clusters, lambda each: _project(whole.places, away, each)).T
+    ranks, held = _sums(clusters, lambda each: _projected(whole.places, away, each)).T
+    pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2
     freedom = np.maximum(ranks.astype(np.int64) - pose, 0)
-    inner, outer = _component_shares(snapshots, away, train, freedom)
-    tested = bool(train.sum() > 1 and (~train).sum() > 0)
+    finite = 1 - _sums(several, lambda each: _rest(snapshots[:, each], snapshots[:, each])) / total
+    tried = none, none
+    if 1 < train.sum() < len(train):
+        tried = _held_out(snapshots[train], snapshots[~train], several, freedom)
+    inner = _of_components(away, away, freedom)
+    held_out, outer = tried
+    variance, n_snapshots = total / len(snapshots), len(snapshots)
     return Explained(
-        n_bodies=np.array([len(np.unique(each[each >= 0])) for each in labels]),
-        freedom=frozen(freedom),
-        linear=frozen(held / total),
-        finite=frozen(1 - _sums(several, lambda each: _rest(snapshots[:, each])) / total),
-        held_out=frozen(
-            _held_out(snapshots, several, train) if tested else np.full(len(labels), np.nan)
-        ),
-        components=frozen(inner),
-        components_held_out=frozen(outer),
-        variance=total / len(snapshots),
-        n_snapshots=len(snapshots),
+        n_bodies, freedom, held / total, finite, held_out, inner, outer, variance, n_snapshots
     )
 
 
-def body_basis(places: Floats, members: Ints) -> Floats:
-    """Orthonormal infinitesimal motions of a rigid body.
-
-    Parameters
-    ----------
-    places : ndarray, shape (sites, dimensions)
-        Mean shape of the whole, in space or in a plane.
-    members : ndarray of int
-        Sites of the body.
-
-    Returns
-    -------
-    ndarray, shape (members × dimensions, rank)
-        Translations and the rotations about the middle: rank 6, 5 of a line, 3 of a point; in a
-        plane 3, and 2 of a point.
-    """
+def rigid_motions(places: Floats, members: Ints) -> Floats:
+    """Orthonormal infinitesimal rigid motions (members × dimensions, rank) of a body."""
     about = places[members] - places[members].mean(axis=0)
     shifts = np.tile(np.eye(places.shape[1]), (len(members), 1))
-    if places.shape[1] == 2:
-        turns = (about[:, ::-1] * [-1, 1]).reshape(-1, 1)
-    else:
-        turns = np.stack([np.cross(axis, about).ravel() for axis in np.eye(3)], axis=1)
+    planes = combinations(range(places.shape[1]), 2)
+    turns = np.column_stack([_turned(about, *plane) for plane in planes])
     size = np.sqrt((turns**2).sum()) or 1.0
     scaled = np.column_stack([shifts / np.sqrt(len(members)), turns / size])
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
-    found: Floats = left[:, values > 1e-6 * values[0]]
-    return found
+    return np.asarray(left[:, values > 1e-6 * values[0]])
 
 
-def _of_nothing(labels: list[Ints], n_snapshots: int) -> Explained:
-    """No shares: there is no variance."""
-    none = frozen(np.full(len(labels), np.nan))
-    n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
-    still = frozen(np.zeros(len(labels), np.int64))
-    return Explained(n_bodies, still, none, none, none, none, none, 0.0, n_snapshots)
+def _turned(about: Floats, one: int, other: int) -> Floats:
+    """Displacements (sites × dimensions,) of a turn in the plane of two axes."""
+    found = np.zeros_like(about)
+    found[:, one], found[:, other] = -about[:, other], about[:, one]
+    return found.ravel()
 
 
 def _clusters(labels: Ints) -> list[Ints]:
+    """Sites of each body, and single sites of none."""
     alone = [np.array([site]) for site in np.flatnonzero(labels < 0)]
     return [np.flatnonzero(labels == body) for body in np.unique(labels[labels >= 0])] + alone
 
 
 def _sums(levels: list[list[Ints]], of: Callable[[Ints], float | Floats]) -> Floats:
-    """Sum numbers over the bodies of each level; those that levels share are looked at once."""
-    known = dict[bytes, float | Floats]()
-    for members in chain.from_iterable(levels):
-        if members.tobytes() not in known:
-            known[members.tobytes()] = of(members)
-    return np.array([sum(known[members.tobytes()] for members in level) for level in levels])
+    """Sums over the bodies of each level; bodies that levels share are looked at once."""
+    known = {members.tobytes(): members for level in levels for members in level}
+    values = {key: of(members) for key, members in known.items()}
+    return np.array([sum(values[members.tobytes()] for members in level) for level in levels])
 
 
-def _project(places: Floats, away: Floats, members: Ints) -> Floats:
-    """Number of rigid motions of a body, and the squares of displacements that they hold."""
-    if len(members) == 1:  # of which nothing is left
-        return np.array([places.shape[1], (away[:, members] ** 2).sum()])
-    basis = body_basis(places, members)
+def _projected(places: Floats, away: Floats, members: Ints) -> Floats:
+    """Number of rigid motions of a body, and the squares of displacements in them."""
+    basis = rigid_motions(places, members)
     flat = away[:, members].reshape(len(away), -1)
     return np.array([basis.shape[1], ((flat @ basis) ** 2).sum()])
 
 
-def _rest(snapshots: Floats) -> float:
-    """Squares that are left when a body is laid onto its own mean shape."""
-    shape = shape_of(snapshots)
-    if shape.n_fitted:
-        return float(np.nansum(shape.squares)) * shape.n_fitted
-    return _line_rest(snapshots)
-
-
-def _line_rest(snapshots: Floats) -> float:
-    """Rest of sites on a line: what their places along it vary."""
-    about = snapshots - snapshots.mean(axis=1, keepdims=True)
+def _rest(learned: Floats, test: Floats) -> float:
+    """Squares that are left of snapshots of a body when its learned shape is laid onto them."""
+    shape = shape_of(learned)
+    poses = fit(shape.places, test)
+    if poses.unique.all():
+        return float(((poses.into(test) - shape.places) ** 2).sum())
+    about = test - test.mean(axis=1, keepdims=True)  # a line: what sites vary along it
     direction = np.linalg.svd(about)[2][:, 0]
     along = np.einsum("tsi,ti->ts", about, direction)
     along = along * np.sign((along * along[:1]).sum(axis=1))[:, None]
     return float(((along - along.mean(axis=0)) ** 2).sum() + (about**2).sum() - (along**2).sum())
 
 
-def _held_out(snapshots: Floats, levels: list[list[Ints]], train: Bools) -> Floats:
-    """Shares of the variance of other snapshots that shapes learned from some account for."""
-    learned, test = snapshots[train], snapshots[~train]
-    whole = shape_of(learned).places
-    total = float(((fit(whole, test).into(test) - whole) ** 2).sum())
-    left = _sums(levels, lambda each: _rest_of_others(learned[:, each], test[:, each]))
-    share: Floats = 1 - left / total
-    return share
-
-
-def _rest_of_others(learned: Floats, test: Floats) -> float:
-    """Squares that are left in some snapshots of a body whose shape was learned from others."""
-    shape = shape_of(learned)
-    poses = fit(shape.places, test)
-    if poses.unique.all():
-        return float(((poses.into(test) - shape.places) ** 2).sum())
-    return _line_rest(test)
-
-
-def _component_shares(
-    snapshots: Floats, away: Floats, train: Bools, freedom: Ints
+def _held_out(
+    learned: Floats, test: Floats, levels: list[list[Ints]], freedom: Ints
 ) -> tuple[Floats, Floats]:
-    """Shares of as many principal components, in sample and held out."""
-    flat = away.reshape(len(away), -1)
-    values = _squared_values(flat - flat.mean(axis=0))
-    inner = np.array([values[:count].sum() for count in freedom]) / values.sum()
-    if train.sum() < 2 or not (~train).any():
-        return inner, np.full(len(freedom), np.nan)
-    whole = shape_of(snapshots[train])
-    learned, tested = (
-        (fit(whole.places, part).into(part) - whole.places).reshape(len(part), -1)
-        for part in (snapshots[train], snapshots[~train])
-    )
-    mean = learned.mean(axis=0)
-    modes = np.linalg.svd(learned - mean, full_matrices=False)[2][: train.sum() - 1]
-    tested = tested - mean
-    squares = np.cumsum(((tested @ modes.T) ** 2).sum(axis=0)) / (tested**2).sum()
-    outer = [squares[min(count, len(squares)) - 1] if count else 0.0 for count in freedom]
-    return inner, np.array(outer)
+    """Shares of bodies and components, learned from some snapshots, in others."""
+    whole = shape_of(learned).places
+    ours, theirs = (fit(whole, part).into(part) - whole for part in (learned, test))
+    left = _sums(levels, lambda each: _rest(learned[:, each], test[:, each]))
+    return np.asarray(1 - left / (theirs**2).sum()), _of_components(ours, theirs, freedom)
 
 
-def _squared_values(flat: Floats) -> Floats:
-    """Squares of singular values, the largest first, from the smaller of both products.
-
-    Small ones are rounded by 1e-16 of the largest, and so are shares, which are sums of them.
-    """
-    product = flat @ flat.T if len(flat) < flat.shape[1] else flat.T @ flat
-    found: Floats = np.maximum(np.linalg.eigvalsh(product)[::-1], 0.0)
-    return found
-
-
-def _training(learned: npt.ArrayLike | None, chosen: Ints, n_snapshots: int) -> Bools:
-    """Which of the chosen snapshots are learned from."""
-    if learned is not None:
-        given: Bools = np.asarray(learned, dtype=np.bool_)
-        if given.shape != (n_snapshots,):
-            raise ValueError(
-                f"learned needs a truth value for each of {n_snapshots} snapshots, got shape "
-                f"{given.shape}"
-            )
-        return given[chosen]
-    count = len(chosen)
-    found: Bools = np.arange(count) // max(1, count // 10) % 2 == 0
-    return found
+def _of_components(learned: Floats, test: Floats, counts: Ints) -> Floats:
+    """Share of the variance of displacements in so many components of others."""
+    away = [each - learned.mean(axis=0) for each in (learned, test)]
+    ours, theirs = (each.reshape(len(each), -1) for each in away)
+    modes = np.linalg.svd(ours, full_matrices=False)[2][: len(ours) - 1]
+    squares = ((theirs @ modes.T) ** 2).sum(axis=0) / (theirs**2).sum()
+    return np.asarray(np.append(0.0, np.cumsum(squares))[np.minimum(counts, len(squares))])

@@ -1,206 +1,124 @@
-"""What all plots share: a figure for one column, the axis of cutoffs, the axis of places."""
+"""What figures share: their size and letters, the axis of cutoffs and the axis of sites."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from timme._arrays import Floats, Ints, Strings, indices
-from timme.analysis import Analysis
-from timme.statistics import Curves
+from timme._arrays import Ints, Strings
+from timme.analysis.result import Analysis
+from timme.hierarchy.curves import Curves, count_clusters
+from timme.hierarchy.quantity import Quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Order = str | Sequence[int]  # auto, label, sequence, or the objects themselves
-
-_TICK_SIZE = 7
-COLUMN = 3.4  # width of a journal's column, in inches
+WIDTH, HEIGHT = 5.2, 3.4  # inches
+SMALL, NORMAL = 8, 9  # points
+_DPI = 200
 _STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """How shown objects lie along an axis in a natural order, such as that of residues."""
+    """The shown objects along an axis: by number as residues are, or else in leaf order."""
 
-    order: Ints  # (sites,), site of the shown hierarchy at each place
-    numbers: Ints  # (sites,), number written at each place
-    chains: Strings  # (sites,), name of the chain at each place
+    order: Ints  # (places,), shown object at each
+    numbers: Ints  # (places,), written at each
+    chains: Strings  # (places,)
     label: str
 
     @property
-    def boundaries(self) -> Ints:
+    def bounds(self) -> Ints:
         """Places at which a chain starts, and the end of the last."""
         changes = np.flatnonzero(self.chains[1:] != self.chains[:-1]) + 1
         return np.concatenate([[0], changes, [len(self.chains)]])
 
 
-def places_of(analysis: Analysis, order: Order = "auto") -> Places | None:
-    """Return the order of the shown objects along an axis.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-    order : {"auto", "label", "sequence"} or sequence of int, optional
-        By site label; by sequence, as residues are; the better of these for the system; or shown
-        objects in the user's own order.
-
-    Returns
-    -------
-    Places or None
-        None for the order of site labels.
-    """
-    if isinstance(order, str):
-        if order not in {"auto", "label", "sequence"}:
-            raise ValueError(f"an order is auto, label or sequence, got {order!r}")
-        if order == "label" or (order == "auto" and not analysis.system.sequential):
-            return None
-        along = np.arange(len(analysis.system.shown))
-    else:
-        along = _own_order(analysis, order)
-    sites = analysis.system.object_sites[analysis.system.shown[along]]
-    residues = analysis.system.sites.resnames[sites] != ""
-    name = f"Residue number ({analysis.system.shown_name})"
-    return Places(
-        order=along,
-        numbers=analysis.system.sites.resids[sites],
-        chains=analysis.system.sites.chains[sites],
-        label=name if residues.all() else f"{analysis.system.shown_name.capitalize()} number",
-    )
+def places_of(analysis: Analysis) -> Places:
+    """Return the order of the shown objects along an axis, as the settings say."""
+    system, shown = analysis.system, analysis.system.shown
+    wanted = getattr(analysis.made.settings, "order", "auto")
+    if wanted == "labels" or (wanted != "sequence" and not system.sequential):
+        blank = np.full(len(shown), "")
+        numbers = np.arange(1, len(shown) + 1)
+        name = f"{system.shown_name.capitalize()}s, in the order of the hierarchy"
+        return Places(analysis.hierarchy.order, numbers, blank, name)
+    atoms = analysis.shown_atoms
+    name = f"Residue ({system.shown_name})" if (atoms.resnames != "").all() else system.shown_name
+    label = name[:1].upper() + name[1:]
+    return Places(np.arange(len(shown)), atoms.resids, atoms.chains, label)
 
 
-def _own_order(analysis: Analysis, order: Sequence[int]) -> Ints:
-    shown = analysis.system.shown
-    position = np.full(analysis.hierarchy.n_sites, -1)
-    position[shown] = np.arange(len(shown))
-    chosen = indices(order, analysis.hierarchy.n_sites, "objects of the order")
-    along: Ints = position[chosen]
-    if (along < 0).any() or len(along) != len(shown):
-        raise ValueError(
-            f"an order of the axis needs each of the {len(shown)} shown objects once, "
-            f"got {len(chosen)} objects, {int((along < 0).sum())} of them not shown"
-        )
-    return along
-
-
-def new_axes(width: float = COLUMN, height: float = 2.5) -> Axes:
-    """Make axes in a figure of their own, without touching pyplot.
-
-    Parameters
-    ----------
-    width, height : float, optional
-        Size of the figure in inches.
-
-    Returns
-    -------
-    Axes
-        Empty axes with type that is legible in a column of a journal.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
+    """Return an empty figure that belongs to no window."""
     from matplotlib.figure import Figure
 
-    from timme.output.layout import Room
+    return Figure(figsize=(width, height), layout="constrained")
 
-    figure = Figure(figsize=(width, height), layout=Room())
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+
+def new_axes(ax: Axes | None = None, height: float = HEIGHT, width: float = WIDTH) -> Axes:
+    """Return the axes that were given, or axes in a figure of their own."""
+    return set_letters(new_figure(height, width).add_subplot()) if ax is None else ax
+
+
+def set_letters(axes: Axes) -> Axes:
+    """Give new axes letters that can be read in print."""
+    axes.tick_params(labelsize=SMALL, width=0.7, length=3)
+    axes.xaxis.label.set_fontsize(NORMAL)
+    axes.yaxis.label.set_fontsize(NORMAL)
     for spine in axes.spines.values():
-        spine.set_linewidth(0.6)
-    axes.tick_params(labelsize=_TICK_SIZE, width=0.6, length=2.5)
-    axes.xaxis.label.set_fontsize(8)
-    axes.yaxis.label.set_fontsize(8)
+        spine.set_linewidth(0.7)
     return axes
 
 
-def figure_of(axes: Axes) -> Figure:
-    """Return the figure that axes are in.
+def image(made: Any, kind: str) -> bytes:
+    """Return a figure, or that of axes, as PNG, SVG or PDF; the same bytes each time."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    Parameters
-    ----------
-    axes : Axes
-        Such as :func:`new_axes` makes.
-
-    Returns
-    -------
-    Figure
-        Ready to be saved or changed.
-    """
-    figure = axes.get_figure(root=True)
-    assert figure is not None  # noqa: S101 (axes are made in one)
-    return figure
+    figure = made if hasattr(made, "savefig") else made.get_figure(root=True)
+    FigureCanvasAgg(figure)
+    buffer, dates = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with mpl.rc_context({"svg.hashsalt": "timme"}):
+        figure.savefig(buffer, format=kind, dpi=_DPI, metadata=dates.get(kind))
+    return buffer.getvalue()
 
 
-def tick_size(axes: Axes) -> float:
-    """Return the size of the numbers along an axis, whether or not there are any.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where.
-
-    Returns
-    -------
-    float
-        In points.
-    """
-    from matplotlib import rcParams
-    from matplotlib.font_manager import FontProperties
-
-    size = axes.xaxis.get_tick_params().get("labelsize", rcParams["xtick.labelsize"])
-    return float(FontProperties(size=size).get_size_in_points())
+_BESIDE: dict[str, Any] = {
+    "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
+    "above": {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)},
+    "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)},
+}
 
 
-def draw_legend(axes: Axes) -> None:
-    """Put the legend beside the axes, where it covers nothing.
+def draw_legend(axes: Axes, where: str, **options: Any) -> None:
+    """Draw a legend beside, above or below the axes, where it covers nothing, or in a corner."""
+    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL, "handlelength": 1.4}
+    axes.legend(**_BESIDE.get(where, {"loc": where}), **look, columnspacing=1.2, **options)
 
-    Parameters
-    ----------
-    axes : Axes
-        On which all is drawn that it names.
-    """
-    axes.legend(
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        frameon=False,
-        fontsize=tick_size(axes),
-        handlelength=1.5,
-        borderaxespad=0.3,
-    )
+
+def count(analysis: Analysis) -> Curves:
+    """Count clusters at all cutoffs, with the least size of the settings."""
+    large = int(getattr(analysis.made.settings, "min_size", 10))
+    return count_clusters(analysis.hierarchy, large=large)
 
 
 def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, float]:
-    """Choose the range of cutoffs worth drawing.
+    """Return the range of cutoffs worth drawing.
 
-    The range ends a quarter beyond the level at which the largest cluster has 95 % of its final
-    size: a few loose ends, such as the termini of a protein, join so late that they would press
-    everything else into a corner. It starts at 0 unless nothing joins over more than half of it.
-
-    Parameters
-    ----------
-    counted : Curves
-        Curves at all levels.
-    cutoff : float, optional
-        A cutoff that must be within the range.
-
-    Returns
-    -------
-    low : float
-        Where an axis starts.
-    high : float
-        Where it ends.
+    It ends a quarter beyond the level at which the largest cluster has 95 % of its final size: a
+    few loose ends, such as the termini of a protein, would press all else into a corner.
     """
     finite = np.isfinite(counted.cutoffs)
-    levels = counted.cutoffs[finite]
+    levels, largest = counted.cutoffs[finite], counted.largest[finite]
     if not len(levels):
         return 0.0, 1.0
-    largest = counted.largest[finite]
     settled = levels[np.argmax(largest >= 0.95 * largest[-1])]
     margin = 0.05 * np.ptp(levels)
     low = levels[0] - margin
@@ -212,173 +130,70 @@ def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, 
     return float(low), float(high if high > low else low + 1)
 
 
-def stairs(counted: Curves, values: Floats, high: float) -> tuple[Floats, Floats]:
-    """Return the corners of a curve, for a line drawn in steps.
-
-    Parameters
-    ----------
-    counted : Curves
-        Where the steps are.
-    values : ndarray, shape (cutoffs,)
-        One of the curves.
-    high : float
-        Where the line is to end at least.
-
-    Returns
-    -------
-    x : ndarray, shape (cutoffs + 1,)
-        Cutoffs; the first is 0, or below the first level where levels are negative.
-    y : ndarray, shape (cutoffs + 1,)
-        Values.
-    """
-    x = counted.cutoffs.copy()
-    if len(x) and x[0] == -np.inf:
-        x[0] = cutoff_limits(counted)[0]
-    end = max(high, x[-1]) if len(x) else high
-    return np.append(x, end), np.append(values, values[-1:])
-
-
-def draw_cutoff_axis(
-    axes: Axes,
-    which: Literal["x", "y"],
-    source: Curves,
-    *,
-    limits: tuple[float, float],
-    length: float | None,
+def draw_cutoffs(
+    axes: Axes, which: Literal["x", "y"], analysis: Analysis, limits: tuple[float, float]
 ) -> None:
-    """Label the cutoff axis, and the opposite one with cutoffs divided by a length.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    which : {"x", "y"}
-        Along which axis the cutoff runs.
-    source : Curves
-        What its cutoffs are is written.
-    limits : tuple of float
-        Range of the axis.
-    length : float or None
-        The length a of σ / a; no opposite axis without it.
-    """
-    quantity = source.quantity
-    unit = f" ({quantity.unit})" if quantity.unit else ""
-    label = f"{set_symbol(quantity.cutoff_name)}{unit}"
+    """Label an axis of cutoffs, draw that of the finding, and σ/a on the opposite side."""
+    quantity, length = analysis.hierarchy.quantity, analysis.made.length
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    label = with_unit(symbol(quantity.cutoff_name), quantity.unit)
     axes.set(**{f"{which}lim": limits, f"{which}label": label})
-    if length is None or not quantity.is_length:
-        return
-    scaled = set_symbol(quantity.cutoff, r"\,/\,a")
-    if length == 1 and not quantity.unit:  # both axes would be the same
-        axes.set(**{f"{which}label": scaled})
+    if cutoff is not None and limits[0] <= cutoff <= limits[1]:
+        line = axes.axhline if which == "y" else axes.axvline
+        line(cutoff, color="white", linewidth=2.2, alpha=0.6)
+        line(cutoff, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
+    if length and quantity.is_length:
+        _draw_opposite(axes, which, quantity, length)
+
+
+def _draw_opposite(axes: Axes, which: str, quantity: Quantity, length: float) -> None:
+    functions: Any = (lambda x: x / length, lambda x: x * length)
+    words = f"{symbol(quantity.cutoff)} / $a$,  $a$ = {length:g} {quantity.unit}".rstrip()
+    if which == "x":
+        opposite = axes.secondary_xaxis("top", functions=functions)
+        opposite.set_xlabel(words, fontsize=NORMAL)
     else:
-        _draw_scaled_axis(axes, which, length, f"{scaled}   ($a$ = {length:g} {quantity.unit})")
+        opposite = axes.secondary_yaxis("right", functions=functions)
+        opposite.set_ylabel(words, fontsize=NORMAL)
+    opposite.tick_params(labelsize=SMALL, width=0.7, length=3)
 
 
-def set_symbol(symbol: str, over: str = "") -> str:
-    r"""Set a symbol as a formula, where it is a letter or a letter with an index.
-
-    Parameters
-    ----------
-    symbol : str
-        Such as σ, σc or "E cutoff", which is set as the words it is.
-    over : str, optional
-        What follows within the formula.
-
-    Returns
-    -------
-    str
-        In the words of matplotlib.
+def symbol(text: str) -> str:
+    r"""Set a letter with an index as a formula; other words stay as they are.
 
     Examples
     --------
-    >>> print(set_symbol("σc"))
-    $\sigma_\mathrm{c}$
-    >>> print(set_symbol("E cutoff"))
-    E cutoff
+    >>> print(symbol("σc"), symbol("E cutoff"))
+    $\sigma_\mathrm{c}$ E cutoff
     """
-    if len(symbol) > 2:
-        words = symbol.replace("$", r"\$")
-        return f"{words}${over}$" if over else words
-    letter, index = symbol[0].replace("σ", r"\sigma"), symbol[1:]
-    subscript = rf"_\mathrm{{{index}}}" if index else ""
-    return f"${letter}{subscript}{over}$"
+    if len(text) > 2:
+        return text.replace("$", r"\$")
+    index = rf"_\mathrm{{{text[1:]}}}" if text[1:] else ""
+    return f"${text[0].replace('σ', chr(92) + 'sigma')}{index}$"
 
 
-def draw_places(axes: Axes, places: Places | None, n_sites: int) -> None:
-    """Write site labels, or residue numbers and chains, along the horizontal axis.
+def with_unit(words: str, unit: str) -> str:
+    """Return the label of an axis: words, and a unit in brackets if there is one."""
+    return f"{words} ({unit})" if unit else words
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw; place k reaches from k to k + 1.
-    places : Places or None
-        Natural order of the sites; site labels without it.
-    n_sites : int
-        Number of places.
-    """
-    axes.set_xlim(0, n_sites)
-    if places is None:
-        step = _step(n_sites)
-        numbers = np.arange(step, n_sites + 1, step)
-        axes.set_xticks(numbers - 0.5, [str(number) for number in numbers])
-        axes.set_xlabel("Site label")
+
+def draw_places(axes: Axes, places: Places) -> None:
+    """Label the horizontal axis, on which place k reaches from k to k + 1, and its chains."""
+    n_places, numbers, chains = len(places.order), places.numbers, places.chains
+    axes.set(xlim=(0, n_places), xlabel=places.label)
+    new = np.append(True, (np.diff(numbers) != 0) | (chains[1:] != chains[:-1]))
+    steps = _STEPS[np.count_nonzero(new) <= 8 * _STEPS]
+    step = int(steps[0]) if len(steps) else 10 ** int(np.ceil(np.log10(n_places / 8)))
+    ticks = np.flatnonzero((numbers % step == 0) & new)
+    axes.set_xticks(ticks + 0.5, [str(number) for number in numbers[ticks]])
+    if len(places.bounds) == 2:
         return
-    new = (places.numbers[1:] != places.numbers[:-1]) | (places.chains[1:] != places.chains[:-1])
-    ticks = _ticks(places, _step(1 + int(new.sum())))  # several sites may have one number
-    axes.set_xticks(ticks + 0.5, [str(number) for number in places.numbers[ticks]])
-    axes.set_xlabel(places.label)
-    bounds = places.boundaries
-    if len(bounds) == 2:
-        return
-    size = tick_size(axes)
-    for start, stop in itertools.pairwise(bounds):
+    for start, stop in pairwise(places.bounds):
         if start:
-            axes.axvline(start, color="black", linewidth=0.6)
-        if stop - start >= 0.03 * n_sites:
-            middle = ((start + stop) / 2, 1.0)
+            axes.axvline(start, color="black", linewidth=0.7)
+        if stop - start >= 0.03 * n_places:
+            place, where = ((start + stop) / 2, 1.0), axes.get_xaxis_transform()
             axes.annotate(
-                str(places.chains[start]),
-                middle,
-                xytext=(0, 2),
-                xycoords=axes.get_xaxis_transform(),
-                textcoords="offset points",
-                ha="center",
-                va="bottom",
-                fontsize=size,
-            )
-
-
-def _draw_scaled_axis(axes: Axes, which: Literal["x", "y"], length: float, label: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    def divide(cutoff: npt.ArrayLike) -> npt.ArrayLike:
-        return np.asarray(cutoff) / length
-
-    def multiply(scaled: npt.ArrayLike) -> npt.ArrayLike:
-        return np.asarray(scaled) * length
-
-    if which == "x":
-        opposite = axes.secondary_xaxis("top", functions=(divide, multiply))
-        # Divided, round cutoffs have more digits, and there is no more room for them.
-        opposite.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    else:
-        opposite = axes.secondary_yaxis("right", functions=(divide, multiply))
-    own = axes.xaxis if which == "x" else axes.yaxis
-    opposite.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
-    write = opposite.set_xlabel if which == "x" else opposite.set_ylabel
-    write(label, fontsize=own.label.get_fontsize())
-    for spine in opposite.spines.values():
-        spine.set_linewidth(axes.spines["left"].get_linewidth())
-
-
-def _step(n_sites: int) -> int:
-    """Choose a round step that makes at most eight ticks."""
-    enough = _STEPS[n_sites <= 8 * _STEPS]
-    return int(enough[0]) if len(enough) else 10 ** int(np.ceil(np.log10(n_sites / 8)))
-
-
-def _ticks(places: Places, step: int) -> Ints:
-    """Choose the places with a round number; of equal numbers side by side, the first."""
-    numbers, chains = places.numbers, places.chains
-    repeated = (numbers[1:] == numbers[:-1]) & (chains[1:] == chains[:-1])
-    return np.flatnonzero((numbers % step == 0) & ~np.append(False, repeated))
+                str(chains[start]), place, (0, 2), xycoords=where, textcoords="offset points",
+                ha="center", va="bottom", fontsize=SMALL, parse_math=False, annotation_clip=False,
+            )  # fmt: skip

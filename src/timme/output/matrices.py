@@ -1,186 +1,152 @@
-"""Plots of pairs as a matrix: σ, and how often two sites are in one rigid cluster."""
+"""Figures of pairs as matrices: σ, joining, rigid together, correlation and agreement."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timme._arrays import Floats, Ints
-from timme.fluctuations.sigma import Fluctuations
-from timme.hierarchy import SIGMA
-from timme.hierarchy.quantity import Quantity
-from timme.output.axes import COLUMN, Places, draw_places, new_axes, set_symbol, tick_size
+from timme.analysis.result import Analysis
+from timme.output.axes import (
+    NORMAL,
+    SMALL,
+    Places,
+    draw_places,
+    new_axes,
+    places_of,
+    symbol,
+    with_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
 
-# A matrix has at most so many pixels along each side: about what a column in print resolves.
-_MOST_PIXELS = 500
-_NOT_MEASURED = "#dcdcdc"
+_MOST_PIXELS = 500  # along each side: about what a column in print resolves
+_UNKNOWN = "#dcdcdc"
 
 
-def sigma_matrix(
-    fluctuations: Fluctuations,
-    *,
-    order: Ints | None = None,
-    places: Places | None = None,
-    quantity: Quantity = SIGMA,
-    lowest: float = 0.0,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw σ of all measured pairs as a matrix; grey where a pair was not measured.
-
-    Parameters
-    ----------
-    fluctuations : Fluctuations
-        σ of pairs of objects.
-    order : ndarray of int, optional
-        The objects along both axes; all of them as they are numbered by default.
-    places : Places, optional
-        What to write along the axes: the natural order of the same objects.
-    quantity : Quantity, optional
-        What the pairs were measured for, where it is not σ.
-    lowest : float, optional
-        Where the scale of colours begins.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on. Where there are more objects than pixels, a pixel is the mean of the
-        pairs it covers.
-    """
+def sigma(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw σ of all measured pairs; grey where a pair was not measured."""
     from matplotlib.colors import PowerNorm
 
-    # Low enough that the height limits a square: where the width does, one pass cuts its label off.
-    axes = new_axes(COLUMN, 2.6) if ax is None else ax
-    along = np.arange(fluctuations.n_objects) if order is None else order
-    mean = binned_means(fluctuations, along)
-    finite = mean[np.isfinite(mean)]
+    measured, places = analysis.fluctuations, places_of(analysis)
+    if measured is None:
+        raise ValueError("this result has no σ of pairs: there were too many to keep")
+    values = _bin(
+        analysis.system.shown[places.order], measured.n_objects, measured.pairs, measured.sigma
+    )
+    finite = values[np.isfinite(values)]
     top = float(np.percentile(finite, 98)) if len(finite) else 1.0
-    norm = PowerNorm(0.5, vmin=lowest, vmax=top or 1.0)  # σ of small and large motions side by side
-    unit = f" ({fluctuations.unit})" if fluctuations.unit else ""
-    label = f"{set_symbol(quantity.symbol)}{unit}"
-    _draw_matrix(axes, mean, places, len(along), norm=norm, label=label, extend="max")
+    label = with_unit(symbol(analysis.hierarchy.quantity.symbol), measured.unit)
+    norm = PowerNorm(0.5, vmin=float(min(finite.min(initial=0.0), 0.0)), vmax=top or 1.0)
+    return _draw(new_axes(ax), values, places, label, norm=norm, extend="max")
+
+
+def joining(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the cutoff at which two sites join one cluster; grey where they never do."""
+    tree, places = analysis.hierarchy, places_of(analysis)
+    first = np.unique(_pixels(len(places.order)), return_index=True)[1]  # a site for each pixel
+    sites = places.order[first]
+    pairs = np.repeat(sites, len(sites)), np.tile(sites, len(sites))
+    heights = tree.heights_between(*pairs).reshape(len(sites), -1)
+    label = with_unit(f"Join at {symbol(tree.quantity.cutoff)}", tree.unit)
+    return _draw(new_axes(ax), heights, places, label)
+
+
+def together(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the fraction of snapshots in which two sites are in one rigid cluster."""
+    found = None if analysis.rigidity is None else analysis.rigidity.together
+    if found is None:
+        raise ValueError("this result has no rigid clusters of several structures")
+    places = places_of(analysis)
+    values = found.fractions[np.ix_(places.order, places.order)]
+    return _draw(new_axes(ax), values, places, "Fraction of structures together", vmin=0, vmax=1)
+
+
+def covariance(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the correlation of displacements, by the principal components."""
+    if analysis.modes is None:
+        raise ValueError("this result has no principal components")
+    places, modes = places_of(analysis), analysis.modes
+    ways = modes.modes[:, places.order] * np.sqrt(modes.variances)[:, None, None]
+    shared = np.einsum("kid,kjd->ij", ways, ways)
+    size = np.sqrt(np.maximum(np.diag(shared), np.finfo(float).tiny))
+    values = shared / size[:, None] / size
+    label = "Correlation of displacements"
+    return _draw(new_axes(ax), values, places, label, cmap="RdBu_r", vmin=-1, vmax=1)
+
+
+def agreement(comparison: Any, ax: Axes | None = None) -> Axes:
+    """Draw the adjusted Rand index of two results at every pair of cutoffs."""
+    from matplotlib.patheffects import withStroke
+
+    found, axes = comparison.agreement, new_axes(ax)
+    first, second = (
+        np.concatenate([[min(0.0, c[1:].min(initial=0.0))], c[1:]]) for c in found.cutoffs
+    )
+    mesh = axes.pcolormesh(
+        np.append(first, first[-1] + np.ptp(first) / 20),
+        np.append(second, second[-1] + np.ptp(second) / 20),
+        found.rand.T, cmap="viridis", vmin=0, vmax=1, rasterized=True,
+    )  # fmt: skip
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    axes.plot(*found.best_cutoffs, "+", color="black", markersize=11, path_effects=halo)
+    for which, each, tree in (
+        ("x", comparison.first, found.first),
+        ("y", comparison.second, found.second),
+    ):
+        words = f"{symbol(tree.quantity.cutoff_name)} of {each.made.title}"
+        set_label = getattr(axes, f"set_{which}label")
+        set_label(
+            with_unit(words.replace("$", r"\$") if "$" in each.made.title else words, tree.unit)
+        )
+    _scale(axes, mesh, "Adjusted Rand index")
     return axes
 
 
-def together(
-    apart: Fluctuations,
-    *,
-    order: Ints | None = None,
-    places: Places | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the fraction of snapshots in which two sites are in one rigid cluster.
-
-    Parameters
-    ----------
-    apart : Fluctuations
-        Fraction of snapshots in which pairs are apart.
-    order, places, ax
-        As for :func:`sigma_matrix`.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on; pixels as for :func:`sigma_matrix`.
-    """
-    from matplotlib.colors import Normalize
-
-    axes = new_axes(1.1 * COLUMN, 2.9) if ax is None else ax
-    along = np.arange(apart.n_objects) if order is None else order
-    mean = 1.0 - binned_means(apart, along)
-    alone = np.diag(np.isnan(np.diag(mean)))  # a site is always together with itself
-    mean[alone] = 1.0
-    norm = Normalize(0.0, 1.0)
-    label = "Fraction of snapshots together"
-    _draw_matrix(axes, mean, places, len(along), norm=norm, label=label)
-    return axes
+def _pixels(n_places: int) -> Ints:
+    """Return the pixel along a side in which each place is drawn."""
+    return np.arange(n_places) * min(n_places, _MOST_PIXELS) // max(n_places, 1)
 
 
-def binned_means(fluctuations: Fluctuations, along: Ints, *, most: int = _MOST_PIXELS) -> Floats:
-    """Average σ over the pairs in each pixel of a matrix.
-
-    Parameters
-    ----------
-    fluctuations : Fluctuations
-        σ of pairs of objects.
-    along : ndarray of int
-        The objects along both axes.
-    most : int, optional
-        Pixels along each side, at most.
-
-    Returns
-    -------
-    ndarray, shape (pixels, pixels)
-        Means; NaN where no pair was measured.
-    """
-    pixels = _pixels(len(along), most)
-    size = int(pixels[-1]) + 1 if len(pixels) else 0
-    place = np.full(fluctuations.n_objects, -1)
+def _bin(along: Ints, n_objects: int, pairs: Ints, values: Floats) -> Floats:
+    """Average over the pairs in each pixel of a matrix; NaN where there are none."""
+    pixels = _pixels(len(along))
+    size = int(pixels[-1]) + 1
+    place = np.full(n_objects, -1)
     place[along] = pixels
-    ends = place[fluctuations.pairs]
-    kept = (ends >= 0).all(axis=1) & np.isfinite(fluctuations.sigma)
+    ends = place[pairs]
+    kept = (ends >= 0).all(axis=1) & np.isfinite(values)
     rows, columns = np.concatenate([ends[kept], ends[kept][:, ::-1]]).T
-    values = np.tile(fluctuations.sigma[kept], 2)
     flat = rows * size + columns
     counts = np.bincount(flat, minlength=size * size)
-    sums = np.bincount(flat, values, size * size)
-    mean = np.full(size * size, np.nan)
-    np.divide(sums, counts, out=mean, where=counts > 0)
-    return mean.reshape(size, size)
+    sums = np.bincount(flat, np.tile(values[kept], 2), size * size)
+    mean = np.divide(sums, counts, out=np.full(size * size, np.nan), where=counts > 0)
+    return np.asarray(mean.reshape(size, size))
 
 
-def one_of_each_pixel(n_sites: int) -> Ints:
-    """Choose one site of each pixel of a matrix, so that none is empty and no more is computed.
-
-    Parameters
-    ----------
-    n_sites : int
-        Along the axis.
-
-    Returns
-    -------
-    ndarray of int, shape (pixels,)
-        Places along the axis, ascending; all of them where there is a pixel for each.
-    """
-    firsts: Ints = np.unique(_pixels(n_sites, _MOST_PIXELS), return_index=True)[1]
-    return firsts
-
-
-def _pixels(n_sites: int, most: int) -> Ints:
-    """Return the pixel along a side in which each place is drawn."""
-    return np.arange(n_sites) * min(n_sites, most) // max(n_sites, 1)
-
-
-def _draw_matrix(
-    axes: Axes,
-    values: Floats,
-    places: Places | None,
-    n_sites: int,
-    *,
-    norm: Normalize,
-    label: str,
-    extend: str = "neither",
-) -> None:
-    """Draw a matrix of pairs with its scale of colours; grey where there is no number."""
-    axes.set_facecolor(_NOT_MEASURED)
+def _draw(
+    axes: Axes, values: Floats, places: Places, label: str, *, extend: str = "neither", **look: Any
+) -> Axes:
+    """Draw a matrix along the places, with its scale of colours."""
+    n_places = len(places.order)
+    axes.set_facecolor(_UNKNOWN)
     image = axes.imshow(
         np.ma.masked_invalid(values),
-        cmap="viridis",
-        extent=(0, n_sites, n_sites, 0),
+        extent=(0, n_places, n_places, 0),
         interpolation="nearest",
-        norm=norm,
+        **{"cmap": "viridis", **look},
     )
-    draw_places(axes, places, n_sites)
+    draw_places(axes, places)
     axes.set_yticks(axes.get_xticks(), [tick.get_text() for tick in axes.get_xticklabels()])
-    axes.set(ylabel=axes.get_xlabel(), ylim=(n_sites, 0))
-    beside = axes.inset_axes((1.04, 0.0, 0.06, 1.0))
-    bar = axes.figure.colorbar(image, cax=beside, extend=extend)
-    bar.set_label(label, size=axes.xaxis.label.get_fontsize())
-    bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
-    bar.outline.set_linewidth(0.6)
+    axes.set(ylabel=axes.get_xlabel(), ylim=(n_places, 0))
+    _scale(axes, image, label, extend)
+    return axes
+
+
+def _scale(axes: Axes, drawn: Any, label: str, extend: str = "neither") -> None:
+    """Draw the scale of colours beside axes."""
+    bar = axes.figure.colorbar(drawn, ax=axes, extend=extend)
+    bar.set_label(label, size=NORMAL)
+    bar.ax.tick_params(labelsize=SMALL, width=0.7, length=3)

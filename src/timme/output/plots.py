@@ -1,79 +1,151 @@
-"""The paper's plots, as functions that draw on axes and return them."""
+"""Figures of every result: the finding, the dilution plot and the curves of the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timme._arrays import Floats, Strings
-from timme.confidence import Confidence
-from timme.confidence.findings import Convergence
-from timme.hierarchy.quantity import SIGMA, Quantity
+from timme import theory
+from timme._arrays import Floats, Ints, Strings
+from timme.analysis.result import Analysis, Comparison
+from timme.analysis.tables import min_size
+from timme.confidence.assessment import Confidence
+from timme.hierarchy.curves import Curves
+from timme.hierarchy.stripes import lay_out_stripes
 from timme.hierarchy.tree import Hierarchy
-from timme.order import stripes
 from timme.output.axes import (
-    COLUMN,
+    HEIGHT,
+    NORMAL,
+    WIDTH,
     Places,
+    count,
     cutoff_limits,
-    draw_cutoff_axis,
+    draw_cutoffs,
     draw_legend,
     draw_places,
     new_axes,
-    set_symbol,
-    stairs,
-    tick_size,
+    new_figure,
+    places_of,
+    set_letters,
+    symbol,
+    with_unit,
 )
-from timme.output.colours import CORE, WIDE, family_colours
-from timme.output.dilution import draw_stripes, draw_veils, veil
-from timme.settings.values import MIN_SIZE
-from timme.statistics import Curves, curves
+from timme.output.colours import (
+    REST,
+    SAFE,
+    family_colours,
+    finding_labels,
+    group_colours,
+    palette_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-Theory = Callable[[Floats], Floats]
+CORE, THEORY = SAFE[0], "#d55e00"
+_MOST_VECTORS = 20_000  # stripes; more become an image within a vector file
+_MOST_SHADED = 5_000  # sites whose clusters are shaded by their support
+_SHADES = {  # transparency of white over a cluster, its hatching, and what they mean
+    "well supported": (0.0, "", "well supported"),
+    "tentative": (0.3, "//////", "tentative"),
+    "not established": (0.65, "", "not established"),
+}
 
-# A matrix of σ has at most so many pixels along each side: about what a column in print resolves.
-_MOST_PIXELS = 500
-_NOT_MEASURED = "#dcdcdc"
-THEORY = "#d55e00"  # of a curve that is expected
 
-
-def dilution(  # noqa: PLR0913, what is drawn, and how
-    hierarchy: Hierarchy,
-    *,
-    places: Places | None = None,
-    min_size: int = MIN_SIZE,
-    cutoff: float | None = None,
-    length: float | None = None,
-    palette: Sequence[str] = WIDE,
-    colours: Strings | None = None,
-    sure: Confidence | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the dilution plot: which sites are in which cluster, at every cutoff.
+def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
+    """Draw the groups of the finding above the dilution plot, with the finding as the caption.
 
     Parameters
     ----------
-    hierarchy : Hierarchy
-        Clusters within clusters, of the shown sites.
-    places : Places, optional
-        Natural order of the sites, such as that of residues; by site label by default.
-    min_size : int, optional
-        Clusters of fewer sites are left white.
-    cutoff : float, optional
-        Where to draw a dashed line.
-    length : float, optional
-        The length a of a second axis, σ / a.
-    palette : sequence of str, optional
-        Colours of families 1, 2, …; dark blue is the line of the core at the top.
-    colours : ndarray of str, shape (sites,), optional
-        Colour of each family, such as that of its partner in another hierarchy; of the palette by
-        default.
-    sure : Confidence, optional
-        How sure clusters are: those that are trusted are drawn solid, others hatched or faded.
+    analysis : Analysis
+        What was found.
+    ax : Axes, optional
+        Not used: the figure has axes of its own.
+
+    Returns
+    -------
+    Figure
+        For a talk.
+    """
+    if ax is not None:
+        raise ValueError("the figure of the finding has two axes of its own: leave out ax=")
+    places, in_space = places_of(analysis), not analysis.system.sequential
+    in_space &= analysis.system.coordinates.shape[1] > 1
+    figure = new_figure(1.55 * HEIGHT if in_space else 1.15 * HEIGHT, 1.2 * WIDTH)
+    upper, lower = figure.subplots(2, 1, height_ratios=(1.1, 1) if in_space else (0.08, 1))
+    set_letters(upper)
+    set_letters(lower)
+    if analysis.finding is not None:
+        caption = "\n".join(textwrap.wrap(analysis.finding.sentence, 72))
+        figure.suptitle(
+            caption, x=0.01, ha="left", size=NORMAL + 1, weight="bold", parse_math=False
+        )
+    if in_space:
+        _draw_in_space(upper, analysis)
+    else:
+        _draw_along(upper, analysis, places)
+    dilution(analysis, lower)
+    return figure
+
+
+def _draw_along(axes: Axes, analysis: Analysis, places: Places) -> None:
+    """Draw the group of each shown object along the axis of the dilution plot."""
+    labels = finding_labels(analysis)[places.order]
+    edges = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
+    colours = group_colours(int(labels.max(initial=-1)) + 1, palette_of(analysis))
+    axes.bar(
+        edges, 1.0, np.diff(np.append(edges, len(labels))), align="edge", linewidth=0,
+        color=colours[labels[edges]],
+    )  # fmt: skip
+    axes.set(xlim=(0, len(labels)), ylim=(0, 1), xticks=[], yticks=[])
+    _name_groups(axes, analysis, labels, "above", columns=4)
+
+
+def _draw_in_space(axes: Axes, analysis: Analysis) -> None:
+    """Draw the groups in space: the two widest directions of the first snapshot."""
+    system, labels = analysis.system, finding_labels(analysis)
+    points = np.asarray(system.coordinates[system.object_sites[system.shown]], np.float64)
+    widest = np.sort(np.argsort(-np.nanstd(points, axis=0), kind="stable")[:2])
+    colours = group_colours(int(labels.max(initial=-1)) + 1, palette_of(analysis))
+    size = float(np.clip(8_000 / max(len(points), 1), 2, 40))
+    for group in (-1, *range(len(colours) - 1)):
+        across, up = points[labels == group][:, widest].T
+        axes.scatter(across, up, s=size, color=str(colours[group]), linewidths=0)
+    axes.set_aspect("equal")
+    x, y = ("xyz"[direction] for direction in widest)
+    axes.set(xlabel=with_unit(x, system.unit), ylabel=with_unit(y, system.unit))
+    _name_groups(axes, analysis, labels, "beside", columns=1)
+
+
+def _name_groups(axes: Axes, analysis: Analysis, labels: Ints, where: str, *, columns: int) -> None:
+    from matplotlib.patches import Patch
+
+    found = analysis.finding
+    groups, sizes = np.unique(labels, return_counts=True)
+    colours = group_colours(int(groups.max(initial=-1)) + 1, palette_of(analysis))
+    if found is None or not (groups >= 0).any():
+        return
+    what = {"bodies": "body", "motion": "body", "core": "core", "one body": "body"}
+    name = what.get(found.kind, "group")
+    handles = []
+    for group, size in sorted(zip(groups.tolist(), sizes.tolist(), strict=True))[:16]:
+        own = found.names[group] if 0 <= group < len(found.names) else str(group + 1)
+        text = f"{name} {own} ({size})" if group >= 0 else f"none ({size})"
+        handles.append(Patch(color=str(colours[group]), label=text))
+    handles = handles[1:] + handles[:1] if groups[0] < 0 else handles
+    draw_legend(axes, where, handles=handles, ncols=min(columns, len(handles)))
+
+
+def dilution(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the dilution plot: which site is in which cluster, at every cutoff.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
     ax : Axes, optional
         Where to draw; axes in a new figure by default.
 
@@ -82,328 +154,209 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     Axes
         Cutoffs grow upwards; the stripes are its first collection.
     """
-    axes = new_axes(COLUMN, 2.8) if ax is None else ax
-    counted = curves(hierarchy, sizes=())
-    limits = cutoff_limits(counted, cutoff)
-    order = None if places is None else places.order
-    shown = stripes(hierarchy, order=order, min_size=min_size)
-    draw_stripes(
-        axes, shown, family_colours(hierarchy, palette=palette) if colours is None else colours
-    )
-    if sure is not None and any(record.support is not None for record in sure.records):
-        draw_veils(axes, veil(shown, hierarchy, sure), sure.tree.min_size)
-    if cutoff is not None:
-        _draw_cutoff(axes.axhline, cutoff, path_effects=_halo())
-    draw_places(axes, places, hierarchy.n_sites)
-    draw_cutoff_axis(axes, "y", counted, limits=limits, length=length)
+    axes, places = new_axes(ax), places_of(analysis)
+    tree, least = analysis.hierarchy, min_size(analysis)
+    colours = family_colours(tree, finding_labels(analysis), palette_of(analysis))
+    _draw_stripes(axes, tree, places.order, least, colours)
+    if analysis.confidence is not None and tree.n_sites <= _MOST_SHADED:
+        _shade(axes, analysis.confidence, np.argsort(places.order))
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    draw_places(axes, places)
+    draw_cutoffs(axes, "y", analysis, cutoff_limits(count(analysis), cutoff))
     return axes
 
 
-def fraction(
-    counted: Curves,
-    *,
-    theory: Theory | None = None,
-    cutoff: float | None = None,
-    length: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the fraction of sites in large clusters against the cutoff.
-
-    Parameters
-    ----------
-    counted : Curves
-        Curves at all levels.
-    theory : callable, optional
-        Fraction expected at an array of cutoffs, drawn dashed.
-    cutoff : float, optional
-        Where to draw a dashed line.
-    length : float, optional
-        The length a of a second axis, σ / a.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on.
-    """
-    axes = new_axes() if ax is None else ax
-    limits = cutoff_limits(counted, cutoff)
-    axes.plot(
-        *stairs(counted, counted.large_fraction, limits[1]),
-        drawstyle="steps-post",
-        color=CORE,
-        linewidth=1.2,
-        label="measured",
-    )
-    if theory is not None:
-        _draw_theory(axes, theory, limits, THEORY)
-        size = tick_size(axes)
-        axes.legend(loc="upper left", frameon=False, fontsize=size)  # the curve starts at 0 there
-    if cutoff is not None:
-        _draw_cutoff(axes.axvline, cutoff)
-    axes.set(ylim=(-0.02, 1.02), ylabel=rf"Fraction in clusters $r \geq {counted.large}$")
-    draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
-    return axes
+def dilutions(comparison: Comparison, ax: Axes | None = None) -> Figure:
+    """Draw both dilution plots of a comparison, clusters that match in one colour."""
+    if ax is not None:
+        raise ValueError("the dilutions of a comparison have two axes of their own: leave out ax=")
+    figure = new_figure(1.9 * HEIGHT)
+    each = zip(figure.subplots(2, 1), comparison.sides, comparison.names, strict=True)
+    for axes, side, name in each:
+        dilution(side, set_letters(axes))
+        axes.set_title(name, size=NORMAL, parse_math=False)
+    return figure
 
 
-def size_distribution(
-    counted: Curves,
-    *,
-    theory: Theory | None = None,
-    cutoff: float | None = None,
-    length: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the fraction of sites in clusters of each small size against the cutoff.
+def _draw_stripes(axes: Axes, tree: Hierarchy, order: Ints, least: int, colours: Strings) -> None:
+    """Draw one path for each family: no seams between its stripes, and small vector files."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.path import Path
 
-    Parameters
-    ----------
-    counted : Curves
-        Curves at all levels.
-    theory : callable, optional
-        Fractions (sizes, cutoffs) expected at an array of cutoffs, drawn dashed.
-    cutoff, length, ax
-        As for :func:`fraction`.
+    shown = lay_out_stripes(tree, order=order, min_size=least)
+    ends = np.concatenate([shown.low, shown.high, [0.0]])
+    ends = ends[np.isfinite(ends)]
+    beyond = np.ptp(ends) + 1.0
+    low, high = np.clip([shown.low, shown.high], ends.min() - beyond, ends.max() + beyond)
+    left, right = shown.start.astype(np.float64), shown.stop.astype(np.float64)
+    corners = np.array([[left, left, right, right, left], [low, high, high, low, low]]).T
+    ranked = np.argsort(shown.family, kind="stable")
+    family, first = np.unique(shown.family[ranked], return_index=True)
+    codes = np.array([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY])
+    paths = [
+        Path(each.reshape(-1, 2), np.tile(codes, len(each)))
+        for each in np.split(corners[ranked], first[1:])
+        if len(each)
+    ]
+    drawn = PathCollection(paths, facecolors=list(colours[family]), edgecolors="none")
+    drawn.set_rasterized(len(shown.start) > _MOST_VECTORS)
+    axes.add_collection(drawn, autolim=False)
 
-    Returns
-    -------
-    Axes
-        The axes drawn on.
-    """
-    axes = new_axes() if ax is None else ax
-    limits = cutoff_limits(counted, cutoff)
-    for size, values, colour in zip(
-        counted.sizes, counted.size_fractions, ramp(len(counted.sizes), 0.2, 0.92), strict=True
-    ):
-        axes.plot(
-            *stairs(counted, values, limits[1]),
-            drawstyle="steps-post",
-            color=colour,
-            linewidth=1.2,
-            label=f"$r$ = {size}",
+
+def _shade(axes: Axes, confidence: Confidence, place: Ints) -> None:
+    """Whiten the clusters that are not well supported, and say so in a legend."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import Patch
+
+    tree = confidence.tree
+    rows: dict[str, list[Floats]] = {sure: [] for sure in _SHADES}
+    for cluster, record in enumerate(confidence.records):
+        if np.isnan(record.support):  # a whole tree, or not resampled
+            continue
+        joined = np.full(tree.hierarchy.n_sites, np.inf)
+        chain = np.flatnonzero(tree.owners == cluster)
+        for node in chain[np.argsort(-tree.hierarchy.births[chain], kind="stable")]:
+            joined[tree.hierarchy.members(int(node))] = tree.hierarchy.births[node]
+        sites = np.flatnonzero(np.isfinite(joined))
+        left, low = place[sites].astype(np.float64), joined[sites]
+        high = np.full(len(sites), tree.deaths[cluster])
+        corners = np.array([[left, left, left + 1, left + 1], [low, high, high, low]])
+        rows[record.sure].append(corners.transpose(2, 1, 0))
+    handles = []
+    for sure, (alpha, hatch, words) in _SHADES.items():
+        if not rows[sure]:
+            continue
+        if alpha:
+            own = np.concatenate(rows[sure])
+            white = PolyCollection(list(own), facecolors=(1, 1, 1, alpha), edgecolors="none")
+            white.set(zorder=1.5)
+            axes.add_collection(white, autolim=False)
+        if hatch:
+            lines = PolyCollection(list(own), facecolors="none", edgecolors="white", hatch=hatch)
+            lines.set(linewidths=0, zorder=1.6)
+            axes.add_collection(lines, autolim=False)
+        grey = str(1 - 0.67 * (1 - alpha))
+        handles.append(Patch(facecolor=grey, edgecolor="white", hatch=hatch, label=words))
+    if handles:
+        draw_legend(axes, "below", handles=handles, ncols=3)
+
+
+def fraction(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the fraction of sites in large clusters, beside theory or independent walkers."""
+    axes, counted = new_axes(ax), count(analysis)
+    axes.set(ylim=(-0.02, 1.02), ylabel=rf"Fraction in clusters of $\geq$ {counted.large}")
+    chance = None if analysis.confidence is None else analysis.confidence.chance
+    if chance is not None:
+        band = chance.cutoffs, chance.low, chance.high
+        axes.fill_between(
+            *band, step="post", color="#cccccc", linewidth=1.5, label="independent walkers"
         )
-    if theory is not None:
-        _draw_theory(axes, theory, limits, "black")
-    if cutoff is not None:
-        _draw_cutoff(axes.axvline, cutoff)
-    axes.set(ylim=(-0.02, 1.02), ylabel="Fraction of sites $P(r)$")
-    draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
-    draw_legend(axes)
-    return axes
+    _draw_curves(axes, counted, {"measured": (counted.large_fraction, CORE)})
+    _draw_theory(axes, analysis, lambda p: theory.tail_fraction(p, large=counted.large))
+    if len(axes.get_legend_handles_labels()[0]) > 1:
+        draw_legend(axes, "lower right")
+    return _finish_curves(axes, analysis, counted)
 
 
-def cluster_sizes(
-    counted: Curves,
-    *,
-    theory: Theory | None = None,
-    cutoff: float | None = None,
-    length: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the largest cluster, the mean size and the number of clusters against the cutoff.
-
-    Parameters
-    ----------
-    counted : Curves
-        Curves at all levels.
-    theory : callable, optional
-        Mean size expected at an array of cutoffs, drawn dashed.
-    cutoff, length, ax
-        As for :func:`fraction`.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on, with a logarithmic vertical axis.
-    """
-    axes = new_axes() if ax is None else ax
-    limits = cutoff_limits(counted, cutoff)
-    drawn = (
-        ("largest", counted.largest.astype(np.float64), CORE, "-"),
-        (r"mean $\langle r \rangle$", counted.mean_size, "#d55e00", "-"),
-        ("number", counted.n_clusters.astype(np.float64), "#666666", (0, (4, 1))),
-    )
-    for label, values, colour, style in drawn:
-        axes.plot(
-            *stairs(counted, values, limits[1]),
-            drawstyle="steps-post",
-            color=colour,
-            linestyle=style,
-            linewidth=1.2,
-            label=label,
-        )
-    if theory is not None:
-        _draw_theory(axes, theory, limits, "black")
-    if cutoff is not None:
-        _draw_cutoff(axes.axvline, cutoff)
-    axes.set_yscale("log")
-    axes.set(ylim=(0.8, 1.25 * counted.n_sites), ylabel="Sites, or clusters")
-    draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
-    draw_legend(axes)
-    return axes
-
-
-def flexibility(index: Floats, *, places: Places | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the flexibility index of residues: above 0 they turn, below 0 they are under stress.
-
-    Parameters
-    ----------
-    index : ndarray, shape (sites,)
-        Index of each shown site, NaN for none.
-    places : Places, optional
-        Natural order of the sites; as they are numbered by default.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on.
-    """
-    axes = new_axes(COLUMN, 2.2) if ax is None else ax
-    values = np.nan_to_num(index if places is None else index[places.order])
-    edges = np.arange(len(values) + 1)
-    for part, colour, label in (
-        (np.maximum(values, 0.0), "#d55e00", "flexible"),
-        (np.minimum(values, 0.0), CORE, "stressed"),
-    ):
-        axes.stairs(part, edges, fill=True, color=colour, label=label)
-    axes.axhline(0.0, color="black", linewidth=0.6)
-    draw_places(axes, places, len(values))
-    axes.set_ylabel("Flexibility index")
-    draw_legend(axes)
-    return axes
-
-
-def mobility(
-    heights: Floats,
-    *,
-    places: Places | None = None,
-    quantity: Quantity = SIGMA,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the cutoff at which each site joins the core: how mobile it is.
-
-    Parameters
-    ----------
-    heights : ndarray, shape (sites,)
-        Of the sites in the order of the axis; inf for those that never join.
-    places : Places, optional
-        What to write along the axis.
-    quantity : Quantity, optional
-        What the heights are.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on; sites that never join reach the top, in grey. One site in a hundred may
-        be cut off there, where it would press all others into a corner.
-    """
-    axes = new_axes(COLUMN, 2.2) if ax is None else ax
-    finite = np.isfinite(heights)
-    top = _mobility_top(heights[finite])
-    edges = np.arange(len(heights) + 1)
-    if not finite.all():
-        axes.stairs(np.where(finite, 0.0, top), edges, fill=True, color=_NOT_MEASURED)
-    axes.stairs(np.where(finite, heights, 0.0), edges, fill=True, color=CORE)
-    draw_places(axes, places, len(heights))
-    unit = f" ({quantity.unit})" if quantity.unit else ""
-    axes.set(ylim=(0.0, top), ylabel=f"Joins the core at {set_symbol(quantity.symbol)}{unit}")
-    return axes
-
-
-def convergence(found: Convergence, *, symbol: str = "σ", ax: Axes | None = None) -> Axes:
-    """Draw what parts of a trajectory say beside what all of it says.
-
-    Parameters
-    ----------
-    found : Convergence
-        σ and trusted clusters against the length.
-    symbol : str, optional
-        Of what is measured.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on: σ over that of all snapshots, and how much of the trusted cluster that
-        is found least is found; full lines from the beginning on, dashed ones from the end on.
-    """
-    axes = new_axes(COLUMN, 2.2) if ax is None else ax
-    share = 100 * found.fractions
-    ends = (
-        ("beginning", "-", found.forward, found.forward_overlaps),
-        ("end", "--", found.backward, found.backward_overlaps),
-    )
-    for end, style, ratios, overlaps in ends:
-        line: dict[str, Any] = {"linestyle": style, "linewidth": 1.0}
-        label = f"{set_symbol(symbol)}, from the {end}"
-        axes.plot(share, ratios, color="#777777", label=label, **line)
-        if overlaps.shape[1]:
-            label = f"worst cluster, from the {end}"
-            axes.plot(share, overlaps.min(axis=1), color=CORE, label=label, **line)
-    axes.axhline(1.0, color="black", linewidth=0.5)
-    top = 1.05 * float(np.nanmax([1.0, *found.forward, *found.backward]))
-    axes.set(xlim=(0, 100), ylim=(0, top), xlabel="Share of the trajectory (%)")
-    axes.set_ylabel("Beside all of it")
-    axes.legend(fontsize=5.5, frameon=False, loc="lower right")
-    return axes
-
-
-def _mobility_top(heights: Floats) -> float:
-    """Where the axis ends: at the highest, or not far above most where few are twice as high."""
-    highest = float(heights.max(initial=0.0)) or 1.0  # where nothing moves
-    usual = float(np.quantile(heights, 0.99)) if len(heights) else 0.0
-    return 1.25 * usual if 0 < 2 * usual < highest else 1.05 * highest
-
-
-def _draw_cutoff(line: Callable[..., Any], cutoff: float, **look: Any) -> None:
-    line(cutoff, color="black", linewidth=0.8, linestyle=(0, (4, 2)), **look)
-
-
-def _halo() -> Any:
-    """Return what makes a line seen on dark stripes too; it would cut a gap into a curve.
-
-    Stripes shine through it: thin ones would look cut in two.
-    """
-    from matplotlib.patheffects import withStroke
-
-    return [withStroke(linewidth=2, foreground="white", alpha=0.5)]
-
-
-def _draw_theory(axes: Axes, theory: Theory, limits: tuple[float, float], colour: str) -> None:
-    grid = np.linspace(*limits, 500)
-    for number, values in enumerate(np.atleast_2d(theory(grid))):
-        axes.plot(
-            grid,
-            values,
-            color=colour,
-            linewidth=0.8,
-            linestyle=(0, (3, 2)),
-            label=None if number else "theory",
-        )
-
-
-def ramp(count: int, low: float = 0.0, high: float = 1.0) -> list[str]:
-    """Return colours that grow lighter in order, and that colour-blind readers can follow.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-    low, high : float, optional
-        Which part of the whole ramp they span.
-
-    Returns
-    -------
-    list of str
-        Colours as #rrggbb.
-    """
+def sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the fraction of sites in clusters of each small size."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(low, high, count)]
+    axes, counted = new_axes(ax), count(analysis)
+    shades = [to_hex(colormaps["viridis"](x)) for x in np.linspace(0.1, 0.92, len(counted.sizes))]
+    rows = zip(counted.sizes, counted.size_fractions, shades, strict=True)
+    _draw_curves(axes, counted, {f"$r$ = {size}": (row, shade) for size, row, shade in rows})
+    small = np.array(counted.sizes)[:, None]
+    _draw_theory(axes, analysis, lambda p: theory.size_fraction(small, p))
+    axes.set(ylim=(-0.02, 1.02), ylabel="Fraction of sites $P(r)$")
+    draw_legend(axes, "beside")
+    return _finish_curves(axes, analysis, counted)
+
+
+def cluster_sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the largest cluster, the mean size and the number of clusters."""
+    axes, counted = new_axes(ax), count(analysis)
+    curves = {
+        "largest": (counted.largest.astype(np.float64), CORE),
+        r"mean $\langle r \rangle$": (counted.mean_size, THEORY),
+        "number": (counted.n_clusters.astype(np.float64), "#777777"),
+    }
+    _draw_curves(axes, counted, curves)
+    most = counted.n_sites
+    _draw_theory(axes, analysis, lambda p: np.minimum(theory.mean_size(p), most))
+    axes.set_yscale("log")
+    axes.set(ylim=(0.8, 1.25 * most), ylabel="Sites, or clusters")
+    draw_legend(axes, "beside")
+    return _finish_curves(axes, analysis, counted)
+
+
+def _draw_curves(axes: Axes, counted: Curves, curves: dict[str, tuple[Floats, str]]) -> None:
+    """Draw staircases, from the start of the axis to beyond the last step."""
+    low, high = cutoff_limits(counted)
+    steps = np.maximum(counted.cutoffs, min(low, 0.0))
+    for label, (values, colour) in curves.items():
+        x = np.append(steps, max(10 * high, steps[-1]))
+        y = np.append(values, values[-1])
+        axes.plot(x, y, drawstyle="steps-post", color=colour, linewidth=1.4, label=label)
+
+
+def _draw_theory(axes: Axes, analysis: Analysis, curve: Any) -> None:
+    """Draw what the freely-jointed chain gives, for two snapshots of one."""
+    if not analysis.made.theory or analysis.system.n_snapshots != 2:
+        return
+    length = analysis.made.length or 1.0
+    grid = np.linspace(0.0, cutoff_limits(count(analysis))[1], 500)[1:]
+    rows = np.atleast_2d(curve(theory.join_probability(grid, link_length=length)))
+    for number, row in enumerate(rows):
+        label = None if number else "theory"
+        axes.plot(grid, row, color=THEORY, linewidth=0.9, linestyle=(0, (3, 2)), label=label)
+
+
+def _finish_curves(axes: Axes, analysis: Analysis, counted: Curves) -> Axes:
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    draw_cutoffs(axes, "x", analysis, cutoff_limits(counted, cutoff))
+    return axes
+
+
+def mobility(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the cutoff at which each site joins the core; grey for those that never do."""
+    axes, places = new_axes(ax, 0.75 * HEIGHT), places_of(analysis)
+    heights = analysis.hierarchy.core_heights()[places.order]
+    quantity, known = analysis.hierarchy.quantity, np.isfinite(heights)
+    usual = float(np.quantile(heights[known], 0.99)) if known.any() else 1.0
+    edges = np.arange(len(heights) + 1)
+    low = min(0.0, float(heights[known].min(initial=0.0)))
+    top = 1.1 * usual if usual > low else low + 1.0
+    axes.stairs(np.where(known, low, top), edges, baseline=low, fill=True, color=REST)
+    colours = family_colours(analysis.hierarchy, finding_labels(analysis), palette_of(analysis))
+    filled = np.where(known, heights, low)
+    axes.stairs(filled, edges, baseline=low, fill=True, color=str(colours[0]))
+    draw_places(axes, places)
+    words = with_unit(f"Joins the core at {symbol(quantity.cutoff)}", quantity.unit)
+    axes.set(ylim=(low, top), ylabel=words)
+    return axes
+
+
+def convergence(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw σ and the worst well supported cluster of shorter trajectories beside the whole."""
+    axes = new_axes(ax)
+    found = None if analysis.confidence is None else analysis.confidence.convergence
+    if found is None:
+        raise ValueError("this result has no convergence: clusters were not resampled")
+    share, name = 100 * found.fractions, symbol(analysis.hierarchy.quantity.symbol)
+    for end, style, ratios, overlaps in (
+        ("beginning", "-", found.forward, found.forward_overlaps),
+        ("end", "--", found.backward, found.backward_overlaps),
+    ):
+        label = f"{name} from the {end}"
+        axes.plot(share, ratios, color=THEORY, linestyle=style, label=label)
+        if overlaps.shape[1]:
+            worst, label = overlaps.min(axis=1), f"worst cluster from the {end}"
+            axes.plot(share, worst, color=CORE, linestyle=style, label=label)
+    axes.axhline(1.0, color="black", linewidth=0.6)
+    top = 1.05 * float(np.nanmax([1.0, *found.forward, *found.backward]))
+    axes.set(xlim=(0, 100), ylim=(0, top), xlabel="Share of the trajectory (%)")
+    axes.set_ylabel("Relative to the whole")
+    draw_legend(axes, "lower right")
+    return axes

@@ -1,378 +1,359 @@
-"""An Analysis → the scene of the interactive page: everything it shows, as plain data.
+"""The scene of the interactive page (format 6): all that it shows, as plain data.
 
-A scene is one dictionary that JSON can hold. Numbers that come in thousands are packed: a string
-that starts with the type, ``f8`` (double), ``f4`` (single) or ``i4`` (whole), a colon, and the
-base64 of the little-endian numbers. So infinities, for what never joins, need no words of their
-own. Words that repeat are ``{"values": [...], "codes": packed}``.
-
-The page cuts the hierarchy by itself, in the way of :meth:`timme.Hierarchy.cut`: objects in leaf
-order are in one cluster if no gap between them is above the cutoff. ``tree`` holds the shown
-objects, with the numbers of their families; ``whole`` all objects, and which of them are shown.
-The page knows no colours: it takes them from ``palettes``, as ``colours`` says for each family: 0
-is that of the core, k the k-th of the palette.
+Arrays are texts: their type, a colon, and the base64 of their little-endian bytes. Words that
+repeat are ``{"values": [...], "codes": array}``. The page cuts the hierarchy as
+:meth:`timme.Hierarchy.cut` does, and decides nothing else.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any, Literal
+import base64
+import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Floats, Ints
-from timme.analysis import Analysis, evenly_chosen
-from timme.hierarchy.quantity import Quantity
-from timme.order import choose_colours, families
-from timme.output.axes import cutoff_limits, places_of
-from timme.output.colours import CORE, PALETTES, REST, SAFE, WIDE
-from timme.output.declared import collect
-from timme.output.figures import expected_fraction, expected_sizes
-from timme.output.packing import pack, pack_words
-from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spacing
-from timme.output.plots import THEORY, ramp
-from timme.output.registry import panels_of_parts
-from timme.output.tables import short_names
-from timme.settings.values import LARGE, MIN_SIZE
-from timme.statistics import Curves, Suggestion, curves
-from timme.system.space import Boxes
+from timme import theory
+from timme._arrays import Ints
+from timme.analysis import tables
+from timme.analysis.finding import Finding
+from timme.analysis.result import Analysis, Body
+from timme.ensemble.atoms import unit_label
+from timme.ensemble.residues import is_nucleic, is_protein
+from timme.hierarchy.condensed import condense
+from timme.hierarchy.curves import count_clusters, suggest
+from timme.hierarchy.stripes import families
+from timme.output import axes, colours, space
 
-FORMAT = 5
-_STICKS_OUT = 0.1  # of a box, by which sites may be out of it where it is drawn as in the file
+FORMAT = 6
+_EXACT = {"gaps", "levels"}  # which the page compares with cutoffs
+_MOST_BINS = 400  # of a matrix
+_MOST_ANGLES = 2_000  # of a body
+_LOOKS = {"well supported": "solid", "tentative": "hatched", "not established": "faded"}
 
 Scene = dict[str, Any]
 
-_THEORY_POINTS = 200
 
-
-def scene(
-    analysis: Analysis,
-    suggestions: Sequence[Suggestion] = (),
-    *,
-    min_size: int = MIN_SIZE,
-    large: int = LARGE,
-    palette: Literal["wide", "safe"] = "wide",
-    title: str = "",
-) -> Scene:
-    """Gather what the page shows of an analysis.
+def scene(analysis: Analysis) -> Scene:
+    """Return what the page shows of a result.
 
     Parameters
     ----------
     analysis : Analysis
-        What was analysed.
-    suggestions : sequence of Suggestion, optional
-        Cutoffs worth looking at; the page opens at the first.
-    min_size : int, optional
-        Clusters of fewer shown objects are grey when the page opens.
-    large : int, optional
-        The R of the fraction in clusters of R or more.
-    palette : {"wide", "safe"}, optional
-        Colours with which the page opens.
-    title : str, optional
-        Heading; the names of the input files by default.
+        With its finding.
 
     Returns
     -------
     dict
-        Plain data, as the module describes.
+        Plain data that JSON can hold.
     """
-    hierarchy = analysis.shown_hierarchy
-    counted = curves(hierarchy, large=large)
-    cutoff = suggestions[0].cutoff if suggestions else None
-    limits = cutoff_limits(counted, cutoff)
-    own = {
-        "format": FORMAT,
-        "title": title or _title(analysis),
-        "quantity": _quantity(hierarchy.quantity),
-        "length": analysis.length,
-        "lengthName": analysis.recipe.length_name,
-        "shownName": analysis.system.shown_name,
-        "minSize": min_size,
-        "large": large,
+    tree, whole, made = analysis.hierarchy, analysis.atom_hierarchy, analysis.made
+    large = tables.min_size(analysis)
+    suggested = suggest(tree, large=large, min_size=max(2, large))
+    cutoff = suggested[-1][0] if suggested else float(np.median(np.append(tree.levels, 0.0)))
+    if analysis.finding is not None and analysis.finding.cutoff is not None:
+        cutoff = analysis.finding.cutoff
+    shown = np.full(whole.n_sites, -1)
+    shown[analysis.system.shown] = np.arange(tree.n_sites)
+    length = {"value": made.length, "name": made.length_name} if made.length else None
+    limits = axes.cutoff_limits(axes.count(analysis), cutoff)
+    levels = {"order": tree.order, "gaps": tree.gaps, "levels": tree.levels}
+    found: Scene = plain(
+        {
+            "format": FORMAT,
+            "title": made.title,
+            "colours": _colours(analysis),
+            "quantity": _quantity(analysis),
+            "length": length,
+            "finding": told(analysis.finding, _size(analysis), cutoff),
+            "groups": _groups(analysis),
+            "sites": _sites(analysis),
+            "shown": _shown(analysis),
+            "tree": levels | {"family": families(tree)},
+            "whole": {"order": whole.order, "gaps": whole.gaps, "shown": shown},
+            "scales": _scales(analysis, suggested),
+            "limits": limits,
+            "clusters": _clusters(analysis),
+            "curves": _curves(analysis, limits),
+            "mobility": tree.core_heights(),
+            "matrix": _matrix(analysis),
+            "motion": _motion(analysis),
+            "sampling": _sampling(analysis),
+            "about": _about(analysis),
+            "space": space.space(analysis) if analysis.system.coordinates.shape[1] else None,
+        }
+    )
+    return found
+
+
+def plain(value: Any, name: str = "") -> Any:
+    """Return data in which arrays are texts, and unknown numbers None.
+
+    Examples
+    --------
+    >>> plain({"order": np.array([1, -1]), "cutoff": float("nan")})
+    {'order': 'i4:AQAAAP////8=', 'cutoff': None}
+    """
+    if isinstance(value, dict):
+        return {key: plain(each, key) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _pack(value, exact=name in _EXACT) if isinstance(value, np.ndarray) else value
+
+
+def _pack(values: npt.NDArray[Any], *, exact: bool) -> Any:
+    if values.dtype.kind in "UT":
+        words, codes = np.unique(values, return_inverse=True)
+        return {"values": words.tolist(), "codes": _pack(codes, exact=False)}
+    kind = f"{values.dtype.kind}{values.dtype.itemsize}"
+    kind = {"i8": "i4", "f8": "f8" if exact else "f4"}.get(kind, kind)
+    raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
+    return f"{kind}:{base64.b64encode(raw).decode('ascii')}"
+
+
+def told(found: Finding | None, size: str, cutoff: float) -> Scene:
+    """Return the words of a finding, and the cutoff at which the page opens."""
+    if found is None:
+        nothing = {"kind": "none", "sentence": "", "badge": "", "facts": [], "notes": []}
+        return nothing | {"size": size, "cutoff": cutoff}
+    words = {"kind": found.kind, "sentence": found.sentence, "badge": found.sure}
+    return words | {"size": size, "facts": found.facts, "notes": found.notes, "cutoff": cutoff}
+
+
+def _size(analysis: Analysis) -> str:
+    system, known = analysis.system, analysis.confidence
+    name = system.shown_name if system.shown_name == "Cα" else f"{system.shown_name}s"
+    size = [f"{len(system.shown):,} {name}"]
+    if system.n_snapshots:
+        size.append(f"{system.n_snapshots:,} snapshot{'s' * (system.n_snapshots > 1)}")
+    if known is not None and math.isfinite(known.sampling.n_effective):
+        size.append(f"about {known.sampling.n_effective:.0f} independent samples")
+    return " · ".join(size)
+
+
+def _quantity(analysis: Analysis) -> Scene:
+    quantity = analysis.hierarchy.quantity
+    names = {"symbol": quantity.symbol, "cutoff": quantity.cutoff, "words": quantity.words}
+    return names | {"unit": unit_label(quantity.unit), "isLength": quantity.is_length}
+
+
+# ---- the finding in pictures ---------------------------------------------------------------------
+
+
+def _colours(analysis: Analysis) -> Scene:
+    palette, labels = colours.palette_of(analysis), colours.finding_labels(analysis)
+    return {
+        "core": palette[0],
+        "rest": colours.REST,
         "palette": palette,
-        "palettes": _palettes(len(counted.sizes)),
-        "suggestions": [{"cutoff": s.cutoff, "reason": s.reason} for s in suggestions],
-        "limits": list(limits),
-        "tree": _tree(analysis),
-        "colours": {
-            name: pack(choose_colours(hierarchy, len(PALETTES[name])), "i4") for name in PALETTES
-        },
-        "whole": _whole(analysis),
-        "axis": _axis(analysis),
-        "sites": _sites(analysis),
-        "space": _space(analysis),
-        "curves": _curves(analysis, counted, limits),
-        "about": _about(analysis),
-    }
-    return collect((*own.items(), *panels_of_parts(analysis).items()))
-
-
-def scene_json(made: Scene) -> str:
-    """Write a scene as JSON that may stand within HTML.
-
-    Parameters
-    ----------
-    made : dict
-        As :func:`scene` returns it.
-
-    Returns
-    -------
-    str
-        JSON without ``<``, so that no name can end the element it stands in.
-    """
-    text = json.dumps(made, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _quantity(quantity: Quantity) -> Scene:
-    """Say what heights are."""
-    return {
-        "symbol": quantity.symbol,
-        "unit": quantity.unit,
-        "words": quantity.words,
-        "cutoff": quantity.cutoff,
-        "cutoffName": quantity.cutoff_name,
-        "clusters": quantity.clusters,
-        "isLength": quantity.is_length,
+        "families": colours.family_colours(analysis.hierarchy, labels, palette),
+        "heights": _ramp(64, 0.0, 1.0),
+        "sizes": _ramp(5, 0.2, 0.92),
+        "theory": "#888888",
     }
 
 
-def _palettes(n_sizes: int) -> Scene:
-    return {
-        "core": CORE,
-        "rest": REST,
-        "wide": list(WIDE),
-        "safe": list(SAFE),
-        "sizes": ramp(n_sizes, 0.2, 0.92),
-        "heights": ramp(64),
-        "theory": THEORY,
-    }
+def _ramp(count: int, low: float, high: float) -> list[str]:
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(low, high, count)]
 
 
-def _tree(analysis: Analysis) -> Scene:
-    """Describe the hierarchy of the shown objects, numbered from 0 in their own order."""
-    hierarchy = analysis.shown_hierarchy
-    names = short_names(analysis)
-    return {
-        "order": pack(hierarchy.order, "i4"),
-        "gaps": pack(hierarchy.gaps, "f8"),
-        "levels": pack(hierarchy.levels, "f8"),
-        "family": pack(families(hierarchy), "i4"),
-        "chains": pack_words(np.array([chain for chain, _ in names])),
-        "names": [name for _, name in names],
-        "sites": pack(analysis.system.object_sites[analysis.system.shown], "i4"),
-    }
-
-
-def _whole(analysis: Analysis) -> Scene:
-    """Describe the hierarchy of all objects: ``shown`` is the shown object each one is, or -1."""
-    shown = np.full(analysis.hierarchy.n_sites, -1)
-    shown[analysis.system.shown] = np.arange(len(analysis.system.shown))
-    return {
-        "order": pack(analysis.hierarchy.order, "i4"),
-        "gaps": pack(analysis.hierarchy.gaps, "f8"),
-        "shown": pack(shown, "i4"),
-    }
-
-
-def _axis(analysis: Analysis) -> Scene | None:
-    """Describe the natural order of the shown objects, such as that of residues."""
-    places = places_of(analysis)
-    if places is None:
+def _groups(analysis: Analysis) -> Scene | None:
+    """Groups of the finding, as the first picture and its table show them."""
+    labels, found = colours.finding_labels(analysis), analysis.finding
+    n_groups, bodies = int(labels.max(initial=-1)) + 1, analysis.bodies
+    if found is None or n_groups == 0:
         return None
-    return {
-        "order": pack(places.order, "i4"),
-        "numbers": pack(places.numbers, "i4"),
-        "chains": pack_words(places.chains),
-        "label": places.label,
-        "letters": _letters(analysis, places.order),
-    }
+    paint = colours.group_colours(n_groups, colours.palette_of(analysis)).tolist()
+    rows = []
+    for group in range(n_groups):
+        members = np.flatnonzero(labels == group)
+        are_bodies = n_groups == len(bodies)
+        fit, moves = _body(bodies[group]) if are_bodies else _inside(analysis, members)
+        names = tables.runs(analysis.shown_atoms, members)
+        row = {"colour": paint[group], "members": names, "size": str(len(members))}
+        rows.append(row | {"fit": fit, "moves": moves})
+    kind = found.kind if found.kind in {"groups", "network", "core"} else "bodies"
+    return {"what": kind, "labels": labels, "rows": rows}
 
 
-def _letters(analysis: Analysis, order: Ints) -> str | None:
-    """Write a polymer as one letter for each residue; None for anything else."""
-    import gemmi
+def _body(body: Body, unit: str = "Å") -> tuple[str, str]:
+    moves = "" if body.motion is None else f"{body.angle:.0f}° against body {body.relative_to}"
+    return "" if math.isnan(body.fit) else f"{body.fit:.2f} {unit}", moves
 
-    sites = analysis.system.object_sites[analysis.system.shown[order]]
-    residues = [
-        gemmi.find_tabulated_residue(name) for name in analysis.system.sites.resnames[sites]
-    ]
-    polymer = [found.is_amino_acid() or found.is_nucleic_acid() for found in residues]
-    if not any(polymer) or sum(polymer) < len(polymer) / 2:
-        return None
-    return "".join(found.one_letter_code.strip().upper() or "X" for found in residues)
+
+def _inside(analysis: Analysis, members: Ints) -> tuple[str, str]:
+    """Median σ inside a group and to its siblings, where it is a cluster that was judged."""
+    unit = unit_label(analysis.hierarchy.unit)
+    for record in analysis.clusters:
+        if record.separation is not None and np.array_equal(record.sites, members):
+            both = record.separation.inside, record.separation.across
+            inside, across = (f"±{value:.2g} {unit}".strip() for value in both)
+            return inside, across
+    return "", ""
+
+
+def _scales(analysis: Analysis, suggested: list[tuple[float, str]]) -> list[Scene]:
+    found = analysis.finding
+    scales = [] if found is None or found.cutoff is None else [("whole finding", found.cutoff)]
+    for cutoff, reason in reversed(suggested):
+        plateau = reason.startswith("widest")
+        scales.append(("widest plateau" if plateau else "paper's inflection", cutoff))
+    return [{"label": label, "cutoff": cutoff} for label, cutoff in scales]
+
+
+# ---- sites and clusters --------------------------------------------------------------------------
 
 
 def _sites(analysis: Analysis) -> Scene:
-    atoms = analysis.system.sites
+    names = ("names", "elements", "resnames", "resids", "icodes", "chains")
+    columns = {name: getattr(analysis.system.sites, name) for name in names}
+    return {"objects": analysis.system.site_objects} | columns
+
+
+def _shown(analysis: Analysis) -> Scene:
+    system, atoms, places = analysis.system, analysis.shown_atoms, axes.places_of(analysis)
+    numbers = np.char.add(atoms.resids.astype(np.str_), atoms.icodes)
+    named = len({*zip(atoms.chains.tolist(), numbers.tolist(), strict=True)}) == len(numbers)
+    polymer = is_protein(atoms) | is_nucleic(atoms)
     return {
-        "objects": pack(analysis.system.site_objects, "i4"),
-        "names": pack_words(atoms.names),
-        "elements": pack_words(atoms.elements),
-        "resnames": pack_words(atoms.resnames),
-        "resids": pack(atoms.resids, "i4"),
-        "icodes": pack_words(atoms.icodes),
-        "chains": pack_words(atoms.chains),
+        "word": "residues" if polymer.any() else f"{system.shown_name}s",
+        "label": places.label,
+        "minSize": tables.min_size(analysis),
+        "names": (numbers if named else system.names[system.shown]).tolist(),
+        "chains": atoms.chains if named else np.full(len(numbers), ""),
+        "sites": system.object_sites[system.shown],
+        "order": places.order,
+        "numbers": places.numbers,
+        "letters": _letters(atoms.resnames[places.order]) if polymer.mean() > 0.5 else None,
     }
 
 
-def _space(analysis: Analysis) -> Scene | None:
-    """Describe where sites are, in how many dimensions, and what joins them; None for a matrix."""
-    dimensions = analysis.system.coordinates.shape[1]
-    if dimensions == 0:
-        return None
-    frames, absent, centre = _frames(analysis)
-    first = frames[0].astype(np.float64)
-    seen = np.isfinite(first).all(axis=1)
-    contacts, heights = _contacts(analysis)
-    molecular = bool((analysis.system.sites.elements != "").any())
-    box = None
-    if analysis.system.box is not None:
-        box = np.zeros((3, 3))
-        known = analysis.system.box[:3, :3] * _scale(analysis)
-        box[: known.shape[0], : known.shape[1]] = known
-    return {
-        "dimensions": dimensions,
-        "molecular": molecular,
-        "cartoon": bool(len(analysis.system.sites.bonds)) and has_backbone(analysis),
-        "spacing": spacing(first[seen]),
-        "bonds": pack(_bonds(analysis), "i4"),
-        "contacts": pack(contacts, "i4"),
-        "contactHeights": pack(heights, "f8"),
-        "box": None if box is None else box.tolist(),
-        "origin": (-centre if box is None else _corner(box, first[seen], -centre)).tolist(),
-        "scale": _scale(analysis),
-        "centre": centre.tolist(),
-        "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
-        "nSnapshots": analysis.system.n_snapshots,
-        "frames": pack(frames, "f4"),
-        "absent": pack(np.flatnonzero(absent), "i4"),
-    }
+def _letters(names: npt.NDArray[np.str_]) -> str:
+    """Write residues as one letter each."""
+    from gemmi import find_tabulated_residue
+
+    found = [find_tabulated_residue(name).one_letter_code for name in names.tolist()]
+    return "".join(letter.strip().upper() or "X" for letter in found)
 
 
-def _corner(box: Floats, points: Floats, usual: Floats) -> Floats:
-    """Return where the vectors of a box start: as in the file, or so that the box is around all.
-
-    Some programs put the middle of the box at the origin, not a corner; and molecules that are
-    whole may stick out of it. Points are measured from their centre.
-    """
-    along = box.any(axis=1)
-    parts = ((points - usual) @ np.linalg.pinv(box))[:, along]
-    inside = (parts > -_STICKS_OUT).all() and (parts < 1 + _STICKS_OUT).all()
-    corner: Floats = usual if inside else -box.sum(axis=0) / 2
-    return corner
-
-
-def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_], Floats]:
-    """Return (frames, sites, 3), who is not seen, and the centre from which places are measured.
-
-    A site that is not seen stands where it was last, and is hidden by the page. The centre, that
-    of the first frame, leaves single precision to what differs between sites, however far from the
-    origin all of them are.
-    """
-    reference = _in_space(analysis.system.coordinates, analysis)
-    seen = np.isfinite(reference).all(axis=1)
-    centre = reference[seen].mean(axis=0) if seen.any() else np.zeros(3)
-    taken = (
-        analysis.system.coordinates[None] if analysis.system.film is None else analysis.system.film
-    )
-    frames = np.empty((*taken.shape[:2], 3), dtype=np.float32)
-    absent = np.empty(taken.shape[:2], dtype=np.bool_)
-    last = reference - centre
-    for frame, unseen, given in zip(frames, absent, taken, strict=True):
-        here = _in_space(given, analysis) - centre
-        unseen[:] = np.isnan(here).any(axis=1)
-        last = np.where(unseen[:, None], last, here)
-        frame[:] = last
-    return frames, absent, centre
-
-
-def _in_space(coordinates: npt.ArrayLike, analysis: Analysis) -> Floats:
-    """Return points in three dimensions: 0 in those they lack, the first three of more."""
-    given = np.asarray(coordinates, dtype=np.float64)[:, :3] * _scale(analysis)
-    return np.pad(given, ((0, 0), (0, 3 - given.shape[1])))
-
-
-def _scale(analysis: Analysis) -> float:
-    """Å in the unit of the coordinates, where that is one of molecules."""
-    return 10.0 if analysis.system.unit == "nm" else 1.0
-
-
-def _bonds(analysis: Analysis) -> Ints:
-    """Return the bonds to draw: covalent ones, or along a chain of which one atom each is known."""
-    atoms = analysis.system.sites
-    if len(atoms.bonds) or len(atoms) < 2 or not set(atoms.names.tolist()) <= {"CA", "P", "C4'"}:
-        return atoms.bonds
-    neighbours = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
-    same = (atoms.chains[:-1] == atoms.chains[1:]) & (np.abs(np.diff(atoms.resids)) <= 1)
-    along: Ints = neighbours[same & (atoms.names[:-1] != "")]
-    return along
-
-
-def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
-    """Return near pairs of sites, and the cutoff from which a stick may join each.
-
-    They are near through the walls of the box as well: the page draws what does not cross it.
-    """
-    measured = analysis.fluctuations
-    if measured is None or len(analysis.system.sites.bonds):
-        return np.empty((0, 2), np.int64), np.empty(0)
-    ends = analysis.system.object_sites[measured.pairs]
-    steps = analysis.system.coordinates[ends[:, 0]] - analysis.system.coordinates[ends[:, 1]]
-    boxes = Boxes.of(
-        None if analysis.system.box is None else analysis.system.box[None], 1, steps.shape[1]
-    )
-    apart = np.linalg.norm(boxes.shorten(steps[None])[0], axis=1)
-    usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(measured.sigma))
-    most = min(STICKS_PER_SITE * len(analysis.system.sites), MOST_STICKS)
-    chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])
-    return ends[chosen], measured.sigma[chosen]
-
-
-def _curves(analysis: Analysis, counted: Curves, limits: tuple[float, float]) -> Scene:
-    grid = np.linspace(*limits, _THEORY_POINTS)
-    fraction, sizes = expected_fraction(analysis, counted.large), expected_sizes(analysis)
-    expected = None
-    if fraction is not None and sizes is not None:
-        expected = {
-            "cutoffs": pack(grid, "f8"),
-            "large": pack(fraction(grid), "f4"),
-            "sizes": [pack(row, "f4") for row in sizes(grid)],
+def _clusters(analysis: Analysis) -> list[Scene]:
+    """Clusters of the condensed tree: each is a run of leaf order between two cutoffs."""
+    tree, large = analysis.hierarchy, max(2, tables.min_size(analysis))
+    condensed = condense(tree, min_size=large)
+    rows = []
+    for place, (node, record) in enumerate(zip(condensed.nodes, analysis.clusters, strict=True)):
+        judged, separation = not math.isnan(record.support), record.separation
+        own = (condensed.owners == place) & (tree.sizes >= large)
+        start = int(tree.starts[node])
+        run = {"start": start, "stop": start + int(tree.sizes[node])}
+        forms, joins = float(tree.births[own].min()), float(tree.deaths[node])
+        words = {
+            "members": tables.runs(analysis.shown_atoms, record.sites),
+            "support": f"{100 * record.support:.0f} %" if judged else "",
+            "separation": f"{separation.ratio:.1f}×" if judged and separation else "",
+            "look": _LOOKS[record.sure] if judged else "plain",
+            "verdict": f"{record.sure.capitalize()}." if judged else "",
         }
-    return {  # at and above each level; before the first, below all levels
-        "large": pack(counted.large_fraction, "f4"),
-        "sizes": list(counted.sizes),
-        "sizeFractions": [pack(row, "f4") for row in counted.size_fractions],
-        "largest": pack(counted.largest, "i4"),
-        "mean": pack(counted.mean_size, "f4"),
-        "number": pack(counted.n_clusters, "i4"),
-        "theory": expected,
+        rows.append(run | {"forms": forms, "joins": joins} | words)
+    return rows
+
+
+def _curves(analysis: Analysis, limits: tuple[float, float]) -> Scene:
+    tree, large = analysis.hierarchy, tables.min_size(analysis)
+    counted = count_clusters(tree, large=large, cutoffs=tree.levels)
+    chance = analysis.confidence and analysis.confidence.chance
+    drawn: Scene = {"theory": None, "chance": None}
+    if analysis.made.theory and analysis.system.n_snapshots == 2:
+        grid = np.linspace(*limits, 200)
+        joined = theory.join_probability(grid, link_length=analysis.made.length or 1.0)
+        drawn["theory"] = {"cutoffs": grid, "fraction": theory.tail_fraction(joined, large=large)}
+    if chance:
+        high = np.quantile(chance.largest, 0.95, axis=0)
+        drawn["chance"] = {"cutoffs": chance.cutoffs, "largest": high}
+    return drawn | {
+        "large": large,
+        "fraction": counted.large_fraction,
+        "sizes": counted.sizes,
+        "sizeFractions": list(counted.size_fractions),
+        "largest": counted.largest,
+        "mean": counted.mean_size,
+        "number": counted.n_clusters,
     }
+
+
+def _matrix(analysis: Analysis) -> Scene | None:
+    """σ of pairs of shown objects in the order of the axis; of many objects, means of bins."""
+    measured, system = analysis.fluctuations, analysis.system
+    if measured is None:
+        return None
+    order = axes.places_of(analysis).order
+    size = min(len(order), _MOST_BINS)
+    bins = np.full(len(system.names), -1)
+    bins[system.shown[order]] = np.arange(len(order)) * size // len(order)
+    ends = np.sort(bins[measured.pairs], axis=1)
+    known = (ends[:, 0] >= 0) & (ends[:, 0] < ends[:, 1]) & np.isfinite(measured.sigma)
+    if not known.any():
+        return None
+    cells, place = np.unique(ends[known] @ [size, 1], return_inverse=True)
+    means = np.bincount(place, measured.sigma[known]) / np.bincount(place)
+    values, top = np.full(size * size, 255, dtype=np.uint8), float(means.max()) or 1.0
+    values[cells] = np.rint(254 * means / top)
+    upper = values.reshape(size, size)[np.triu_indices(size, 1)]
+    name = f"{analysis.hierarchy.quantity.symbol} of pairs"
+    return {"name": name, "size": size, "top": top, "values": upper}
+
+
+# ---- motion, sampling, origin --------------------------------------------------------------------
+
+
+def _motion(analysis: Analysis) -> Scene | None:
+    moving = [(k, body, body.motion) for k, body in enumerate(analysis.bodies) if body.motion]
+    if not moving:
+        return None
+    angles, facts, unit = [], [], unit_label(analysis.system.unit)
+    for k, body, hinge in moving:
+        count = len(hinge.angles)
+        some = np.unique(np.linspace(0, max(count - 1, 0), min(count, _MOST_ANGLES)).astype(int))
+        drawn = {"frames": hinge.frames[some] + 1, "values": hinge.angles[some]}
+        angles.append({"body": k} | drawn)
+        turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms against body {body.relative_to}"
+        known = f"; axis known to ±{hinge.axis_cone:.0f}°" if hinge.axis_cone > 0 else ""
+        text = f"{turns}; slides {tables.slide(hinge):.1f} {unit}{known}"
+        facts.append([f"body {body.name}", text if count else hinge.kind])
+    arrows = [space.axis(analysis, k, body, hinge) for k, body, hinge in moving]
+    return {"axes": [arrow for arrow in arrows if arrow], "angles": angles, "facts": facts}
+
+
+def _sampling(analysis: Analysis) -> Scene:
+    known = analysis.confidence
+    facts = [["snapshots", f"{analysis.system.n_snapshots:,}"]]
+    drawn: Scene = {"convergence": None}
+    if known is not None and len(known.sampling.replicas) > 1:
+        facts.append(["runs", ", ".join(f"{n:,} snapshots" for n in known.sampling.replicas)])
+    if known is not None and math.isfinite(known.sampling.n_effective):
+        count = f"about {known.sampling.n_effective:.2g} of the slowest motion"
+        facts.append(["independent samples", f"{count}; 30 are enough for exact cutoffs"])
+    if known is not None and known.convergence is not None:
+        x, y = 100 * known.convergence.fractions, known.convergence.forward
+        label = f"Median {analysis.hierarchy.quantity.symbol} ÷ that of all data"
+        drawn["convergence"] = {"x": x, "y": y, "xLabel": "Data used (%)", "yLabel": label}
+    return {"facts": facts} | drawn
 
 
 def _about(analysis: Analysis) -> Scene:
-    """Say how the result was made."""
-    provenance = analysis.recipe.provenance
-    options = analysis.recipe.options | {"n_sites": len(analysis.system.sites)}
-    return {
-        "version": provenance.version,
-        "command": provenance.command,
-        "inputs": [asdict(entry) for entry in provenance.inputs],
-        "options": {name: _text(value) for name, value in options.items()},
-        "notes": list(analysis.notes),
-    }
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, tuple):
-        return str(value)
-    if len(value) > 12:
-        return f"{len(value)} values, from {value[0]} to {value[-1]}"
-    return str(list(value))
-
-
-def _title(analysis: Analysis) -> str:
-    known, clusters = analysis.recipe.provenance, analysis.hierarchy.quantity.clusters
-    return known.title or known.input_names or known.command or clusters.capitalize()
+    made, fields = analysis.made, type(analysis.made.settings).model_fields
+    inputs = [("input", f"{each.name} (SHA-256 {each.sha256})") for each in made.sources]
+    rows = [("version", made.version), ("command", made.command), *inputs]
+    rows += [("objects", made.objects), ("pairs", made.pairs)]
+    options = [
+        (fields[name].description or name, str(getattr(made.settings, name)))
+        for name in made.given
+        if name in fields
+    ]
+    return {"rows": [row for row in rows if row[1]], "notes": analysis.notes, "options": options}

@@ -1,361 +1,324 @@
-"""Structures with clusters in the B-factor column, as mmCIF and, where it fits, as PDB."""
+"""Structures whose columns carry groups and clusters, and lists of these for other programs.
+
+The B-factor is the group of the finding and the occupancy the cluster at its cutoff, both counted
+from 1; 0 stands for none.
+"""
 
 from __future__ import annotations
 
 import re
-import string
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timme._arrays import Floats, Ints
-from timme._files import write_atomically
-from timme._html import Described
-from timme.analysis import Analysis
-from timme.output.colours import WIDE, Colouring, colouring, only_trusted
-from timme.settings.values import MIN_SIZE
-from timme.system.residues import PROTEIN
+from timme._arrays import Bools, Floats, Ints
+from timme.analysis.result import Analysis
+from timme.analysis.tables import min_size
+from timme.ensemble import Ensemble
+from timme.ensemble.atoms import Atoms
+from timme.ensemble.residues import residue_index
+from timme.output.colours import finding_labels
 
 if TYPE_CHECKING:
     import gemmi
 
-FILES = dict.fromkeys(("clusters.cif", "clusters.pdb"), "structure with the cluster as B-factor")
-
-# What unnamed particles are called in files that need names; UNX is the PDB's unknown atom.
-_ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits  # of chains
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Written(Described):
-    """Files that were written, and why others were not."""
-
-    paths: tuple[Path, ...]
-    notes: tuple[str, ...]
-
-    def _facts(self) -> Iterable[tuple[str, object]]:
-        folders = dict.fromkeys(str(path.parent) for path in self.paths)
-        return (
-            ("files", len(self.paths)),
-            ("in", ", ".join(folders) or "none"),
-            ("notes", "; ".join(self.notes) or "none"),
-        )
+MOST_PDB = 99_999  # atoms that a PDB file can number
+_FRAMES = 21  # of the film of a mode
+_ASCII = str.maketrans("σÅµ→−", "sAu>-")
+_CHAIN, _RESIDUE, _ATOM = "A", "UNX", "X"  # of what has no name
 
 
-def write_structures(
-    analysis: Analysis,
-    folder: str | Path,
-    cutoff: float,
-    *,
-    min_size: int = MIN_SIZE,
-    palette: Sequence[str] = WIDE,
-    name: str = "clusters",
-) -> Written:
-    """Write the first snapshot with the cluster of every site in the B-factor column.
+def groups_of_sites(analysis: Analysis) -> Ints:
+    """Return the group of each site, 0 for none; a residue has that of its shown site."""
+    system, labels = analysis.system, finding_labels(analysis) + 1
+    if analysis.made.kind == "molecule":
+        residue = residue_index(system.sites)
+        of_residues = np.zeros(residue.max(initial=-1) + 1, np.int64)
+        of_residues[residue[system.object_sites[system.shown]]] = labels
+        return of_residues[residue]
+    of_objects = np.zeros(len(system.names) + 1, np.int64)
+    of_objects[system.shown] = labels
+    return of_objects[system.site_objects]
 
-    Cluster 1 is the core, the others follow by size; 0 is the rest.
 
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-    folder : str or Path
-        An existing folder.
-    cutoff : float
-        In the units of the heights.
-    min_size : int, optional
-        Clusters of fewer shown objects belong to the rest.
-    palette : sequence of str, optional
-        Colours of families 1, 2, ….
-    name : str, optional
-        Name of the files, without suffix.
+def clusters_of_sites(analysis: Analysis) -> Ints:
+    """Return the cluster of each site at the cutoff of the finding, 0 in small ones.
 
-    Returns
-    -------
-    Written
-        mmCIF always; PDB too, or a note on which of its limits is in the way. Names that are
-        too long for it, as those of segments of simulations, are shorter there, with a note.
+    What is not shown takes the cluster of the shown objects with which it moves.
     """
-    found = colouring(
-        analysis, cutoff, min_size=min_size, palette=palette, trusted=only_trusted(analysis)
-    )
-    made = structure(analysis, found)
-    target = Path(folder) / name
-    paths = [write_atomically(target.with_suffix(".cif"), mmcif_text(made))]
-    short = _with_short_names(made)
-    obstacle = pdb_obstacle(short)
-    if obstacle is None:
-        paths.append(write_atomically(target.with_suffix(".pdb"), pdb_text(short)))
-        return Written(tuple(paths), _notes_on_names(made, short, name))
-    return Written(tuple(paths), (f"no {name}.pdb, use {name}.cif: {obstacle}",))
+    system = analysis.system
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    if cutoff is None:
+        return np.zeros(len(system.site_objects), np.int64)
+    shown, every = analysis.hierarchy.cut(cutoff), analysis.atom_hierarchy.cut(cutoff).labels
+    numbers = np.where(shown.sizes >= min_size(analysis), np.arange(len(shown.sizes)) + 1, 0)
+    of_clusters = np.zeros(every.max() + 1, np.int64)
+    of_clusters[every[system.shown]] = numbers[shown.labels]
+    return np.append(of_clusters[every], 0)[system.site_objects]
 
 
-def structure(analysis: Analysis, found: Colouring) -> gemmi.Structure:
-    """Make a structure of the first snapshot with clusters as B-factors.
+def seen(analysis: Analysis) -> Ints:
+    """Return the sites seen in the first snapshot, which structure files hold."""
+    return np.flatnonzero(np.isfinite(analysis.system.coordinates).all(axis=1))
 
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-    found : Colouring
-        The clusters.
 
-    Returns
-    -------
-    gemmi.Structure
-        One model; its atoms are the sites in `written_sites`, in order, with serial numbers from 1.
-    """
+def positions(analysis: Analysis) -> Floats:
+    """Return where these sites are (sites, 3): in Å if the unit is nm, else in their own unit."""
+    known = np.asarray(analysis.system.coordinates[seen(analysis), :3], np.float64)
+    return np.pad(known, ((0, 0), (0, 3 - known.shape[1]))) * scale(analysis.system.unit)
+
+
+def scale(unit: str) -> float:
+    """Return the factor from a unit to that of structure files."""
+    return 10.0 if unit == "nm" else 1.0
+
+
+def title(analysis: Analysis) -> str:
+    """Return what the columns mean, in printable ASCII."""
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    at = "no cutoff" if cutoff is None else analysis.hierarchy.quantity.cutoff_text(cutoff)
+    columns = f"B-factor = group of the finding, occupancy = cluster at {at}"
+    plain = f"{analysis.made.title}: {columns}, both from 1, 0 for none".translate(_ASCII)
+    return re.sub(r"[^ -~]+", "?", plain)
+
+
+def _word(name: str, default: str) -> str:
+    """Return a name that may stand in a column: no blanks, quotes or control characters."""
+    return re.sub(r"[^!#-&(-~]+", "_", str(name).strip()) or default
+
+
+def _model(
+    atoms: Atoms, sites: Ints, places: Floats, columns: tuple[Ints, Ints], number: int = 1
+) -> gemmi.Model:
+    """Return a model of some sites, with their B-factors and occupancies."""
+    import gemmi
+
+    model, residues = gemmi.Model(number), residue_index(atoms)
+    for _, run in groupby(range(len(sites)), key=lambda row: residues[sites[row]]):
+        rows = list(run)
+        first = int(sites[rows[0]])
+        name = _word(atoms.chains[first], _CHAIN)
+        if not len(model) or model[-1].name != name:
+            model.add_chain(gemmi.Chain(name))
+        residue = gemmi.Residue()
+        residue.name = _word(atoms.resnames[first], _RESIDUE)
+        residue.seqid = gemmi.SeqId(int(atoms.resids[first]), str(atoms.icodes[first])[:1] or " ")
+        known = gemmi.find_tabulated_residue(residue.name)
+        polymer = known.found() and (known.is_amino_acid() or known.is_nucleic_acid())
+        residue.het_flag = "A" if polymer else "H"
+        if not polymer:
+            residue.subchain = name
+        for row in rows:
+            atom = gemmi.Atom()
+            atom.name = _word(atoms.names[sites[row]], _ATOM)
+            atom.element = gemmi.Element(str(atoms.elements[sites[row]]) or "X")
+            atom.pos = gemmi.Position(*places[row].tolist())
+            atom.serial = row + 1
+            atom.b_iso, atom.occ = (float(column[sites[row]]) for column in columns)
+            residue.add_atom(atom)
+        model[-1].add_residue(residue)
+    return model
+
+
+def _structure(models: list[gemmi.Model]) -> gemmi.Structure:
     import gemmi
 
     made = gemmi.Structure()
     made.name = "timme"
-    model = gemmi.Model(1)
-    positions, sites = file_coordinates(analysis), written_sites(analysis)
-    clusters = np.append(found.labels, -1)[analysis.system.site_objects[sites]] + 1
-    for run in np.split(np.arange(len(sites)), _residue_starts(analysis, sites)):
-        chain = _chain_name(analysis, sites[run[0]])
-        if not len(model) or model[-1].name != chain:
-            model.add_chain(gemmi.Chain(chain))
-        residue = _residue(analysis, sites[run[0]])
-        for place in run:
-            residue.add_atom(_atom(analysis, int(sites[place]), positions[place], place + 1))
-            residue[-1].b_iso = float(clusters[place])
-        model[-1].add_residue(residue)
-    made.add_model(model)
-    if any(residue.het_flag == "A" for chain in model for residue in chain):
+    for model in models:
+        made.add_model(model)
+    if any(residue.het_flag == "A" for chain in made[0] for residue in chain):
         made.setup_entities()  # so that viewers know the polymers
         made.assign_label_seq_id()
-    _set_cell(made, analysis)
-    _describe(made, analysis, found)
     return made
 
 
-def title(analysis: Analysis, found: Colouring) -> str:
-    """Say what a picture shows.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-    found : Colouring
-        The clusters.
-
-    Returns
-    -------
-    str
-        What clusters they are, and the cutoff.
-    """
-    hierarchy = analysis.hierarchy
-    what = hierarchy.quantity.clusters.capitalize()
-    return f"{what} at the cutoff {found.cutoff:.6g} {hierarchy.unit}".rstrip()
+def structure(analysis: Analysis) -> gemmi.Structure:
+    """Return the first snapshot with groups and clusters in its columns."""
+    columns = groups_of_sites(analysis), clusters_of_sites(analysis)
+    sites, box = seen(analysis), analysis.system.box
+    made = _structure([_model(analysis.system.sites, sites, positions(analysis), columns)])
+    if box is not None and box.shape == (3, 3) and np.linalg.det(box):
+        lengths = np.linalg.norm(box, axis=1)
+        cosines = np.clip((box @ box.T / np.outer(lengths, lengths))[[1, 0, 0], [2, 2, 1]], -1, 1)
+        sides = lengths * scale(analysis.system.unit)
+        made.cell.set(*sides.tolist(), *np.degrees(np.arccos(cosines)).tolist())
+        made.spacegroup_hm = "P 1"
+    made.info["_struct.title"] = title(analysis)
+    return made
 
 
-def written_sites(analysis: Analysis) -> Ints:
-    """Return the sites that a structure file holds: those seen in the first snapshot.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    ndarray of int
-        Sites in the order of the file.
-    """
-    return np.flatnonzero(np.isfinite(analysis.system.coordinates).all(axis=1))
+def cif(analysis: Analysis) -> str:
+    """Return the first snapshot as mmCIF."""
+    return _mmcif(structure(analysis))
 
 
-def file_coordinates(analysis: Analysis) -> Floats:
-    """Return the coordinates of the written sites, as they stand in a structure file.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    ndarray, shape (written sites, 3)
-        In Å where the unit is a length of molecules (Å, nm), else in the unit of the coordinates.
-        Of more than three dimensions the first three; of fewer, the others are 0.
-    """
-    known = analysis.system.coordinates[written_sites(analysis), :3].astype(np.float64)
-    positions = np.zeros((len(known), 3))
-    positions[:, : known.shape[1]] = known
-    return positions * (10.0 if analysis.system.unit == "nm" else 1.0)
-
-
-def pdb_obstacle(made: gemmi.Structure) -> str | None:
-    """Say why a structure does not fit the PDB format.
-
-    Parameters
-    ----------
-    made : gemmi.Structure
-        As made by `structure`.
-
-    Returns
-    -------
-    str or None
-        What is too long or too large for its columns; None where all fits.
-    """
-    atoms = [item.atom for item in made[0].all()]
-    residues = [residue for chain in made[0] for residue in chain]
-    numbers = [residue.seqid.num or 0 for residue in residues]
-    places = np.array([atom.pos.tolist() for atom in atoms])
-    limits = (
-        (len(atoms) > 99_999, f"{len(atoms)} atoms are more than 99999"),
-        (any(len(chain.name) > 1 for chain in made[0]), "a chain name is longer than 1 letter"),
-        (any(len(residue.name) > 3 for residue in residues), "a residue name is longer than 3"),
-        (any(len(atom.name) > 4 for atom in atoms), "an atom name is longer than 4 letters"),
-        (max(numbers) > 9999 or min(numbers) < -999, "a residue number is longer than 4 digits"),
-        (places.max() >= 9999.9995 or places.min() <= -999.9995, "a coordinate is too large"),
-        (max(atom.b_iso for atom in atoms) > 999, "there are more than 999 clusters"),
-    )
-    return next((reason for reached, reason in limits if reached), None)
-
-
-def mmcif_text(made: gemmi.Structure) -> str:
-    """Write a structure as mmCIF.
-
-    Parameters
-    ----------
-    made : gemmi.Structure
-        As made by `structure`.
-
-    Returns
-    -------
-    str
-        A cell only where there is a periodic box.
-    """
+def _mmcif(made: gemmi.Structure) -> str:
     import gemmi
 
-    groups = gemmi.MmcifOutputGroups(True)  # noqa: FBT003 (gemmi has no name for it: all of them)
+    groups = gemmi.MmcifOutputGroups(True)  # noqa: FBT003, all of them
     groups.cell = groups.symmetry = made.cell.is_crystal()
-    return made.make_mmcif_document(groups).as_string()
+    return str(made.make_mmcif_document(groups).as_string())
 
 
-def pdb_text(made: gemmi.Structure) -> str:
-    """Write a structure as PDB.
+def fits_pdb(analysis: Analysis) -> bool:
+    """Return whether atoms, names, numbers and coordinates fit the columns of a PDB file."""
+    sites, atoms = seen(analysis), analysis.system.sites.take(seen(analysis))
+    if analysis.made.kind != "molecule" or not 0 < len(sites) <= MOST_PDB:
+        return False
+    widths = ((atoms.chains, 1), (atoms.resnames, 3), (atoms.names, 4))
+    places = positions(analysis)
+    fit = places.max() < 9999 and places.min() > -999
+    fit &= atoms.resids.max() <= 9999 and atoms.resids.min() >= -999
+    return bool(fit) and all(np.char.str_len(names).max() <= most for names, most in widths)
 
-    Parameters
-    ----------
-    made : gemmi.Structure
-        As made by `structure`, without a `pdb_obstacle`.
 
-    Returns
-    -------
-    str
-        Atoms have the serial numbers that they have as mmCIF.
-    """
+def pdb(analysis: Analysis) -> str:
+    """Return the first snapshot as PDB, which has room for 999 groups and clusters."""
+    return _pdb(structure(analysis))
+
+
+def _pdb(made: gemmi.Structure) -> str:
     import gemmi
 
-    # A cell that is no box would be read as one by programs that fold coordinates into it.
     # Ends of chains take no serial number, so that atoms have the same in both formats.
     options = gemmi.PdbWriteOptions(cryst1_record=made.cell.is_crystal(), numbered_ter=False)
-    return made.make_pdb_string(options)
+    return str(made.make_pdb_string(options))
 
 
-def _with_short_names(made: gemmi.Structure) -> gemmi.Structure:
-    """Shorten names as far as PDB files need it and nothing is lost that mmCIF does not keep.
-
-    Chains have letters if none of their names is one, and amino acids the names that all programs
-    know, as LYS for the LYSH of a force field.
-    """
-    short = made.clone()
-    names = list(dict.fromkeys(chain.name for chain in made[0]))
-    lettered = len(names) <= len(_LETTERS) and not any(len(name) == 1 for name in names)
-    letters = dict(zip(names, _LETTERS, strict=False)) if lettered else {}
-    for chain in short[0]:
-        chain.name = letters.get(chain.name, chain.name)
-        for residue in chain:
-            if len(residue.name) == 4 and residue.name in PROTEIN:
-                known = residue.name[:3] in PROTEIN
-                residue.name = residue.name[:3] if known else residue.name[1:]
-                residue.het_flag = "A"
-    return short
-
-
-def _notes_on_names(made: gemmi.Structure, short: gemmi.Structure, file: str) -> tuple[str, ...]:
-    pairs = list(zip(short[0], made[0], strict=True))
-    chains = {(one.name, other.name): None for one, other in pairs}
-    residues = {
-        (one.name, other.name): None for pair in pairs for one, other in zip(*pair, strict=True)
-    }
-    changed = [f"{one} is {other}" for one, other in (*chains, *residues) if one != other]
-    if not changed:
-        return ()
-    more = ", …" if len(changed) > 3 else ""
-    return (f"{file}.pdb has short names ({', '.join(changed[:3])}{more}), {file}.cif its own",)
-
-
-def _residue_starts(analysis: Analysis, sites: Ints) -> Ints:
-    """Find where a new residue begins among the written sites."""
-    atoms = analysis.system.sites
-    columns = (atoms.chains, atoms.resids, atoms.icodes, atoms.resnames)
-    changed = [column[sites][1:] != column[sites][:-1] for column in columns]
-    return np.flatnonzero(np.any(changed, axis=0)) + 1
-
-
-def _chain_name(analysis: Analysis, site: int) -> str:
-    return _word(analysis.system.sites.chains[site]) or _CHAIN
-
-
-def _residue(analysis: Analysis, site: int) -> gemmi.Residue:
-    import gemmi
-
-    atoms = analysis.system.sites
-    residue = gemmi.Residue()
-    residue.name = _word(atoms.resnames[site]) or _RESIDUE
-    residue.seqid = gemmi.SeqId(int(atoms.resids[site]), str(atoms.icodes[site]) or " ")
-    known = gemmi.find_tabulated_residue(residue.name)
-    polymer = known.found() and (known.is_amino_acid() or known.is_nucleic_acid())
-    residue.het_flag = "A" if polymer else "H"
-    if not polymer:
-        residue.subchain = _chain_name(analysis, site)
-    return residue
-
-
-def _atom(analysis: Analysis, site: int, position: Floats, serial: int) -> gemmi.Atom:
-    import gemmi
-
-    atom = gemmi.Atom()
-    atom.name = _word(analysis.system.sites.names[site]) or _ATOM
-    atom.element = gemmi.Element(str(analysis.system.sites.elements[site]) or "X")
-    atom.pos = gemmi.Position(*position.tolist())
-    atom.serial = int(serial)
-    return atom
-
-
-def _word(name: str) -> str:
-    """Make a name that may stand in a column: no blanks, no control characters."""
-    return re.sub(r"[^!-~]+", "_", str(name).strip())
-
-
-def _set_cell(made: gemmi.Structure, analysis: Analysis) -> None:
-    """Write the periodic box, where there is a whole one."""
-    box = analysis.system.box
-    if box is None or box.shape != (3, 3) or abs(np.linalg.det(box)) == 0:
-        return
-    lengths = np.linalg.norm(box, axis=1)
-    unit = box / lengths[:, None]
-    cosines = np.clip([unit[1] @ unit[2], unit[0] @ unit[2], unit[0] @ unit[1]], -1, 1)
-    scale = 10.0 if analysis.system.unit == "nm" else 1.0
-    made.cell.set(*(lengths * scale).tolist(), *np.degrees(np.arccos(cosines)).tolist())
-    made.spacegroup_hm = "P 1"
-
-
-def _describe(made: gemmi.Structure, analysis: Analysis, found: Colouring) -> None:
-    unit = analysis.system.unit
-    scale = f" Coordinates are in {unit}." if unit not in {"", "Å", "nm"} else ""
-    text = (
-        f"{title(analysis, found)}. B-factor: 1 is the core, 2 and on are the "
-        f"other clusters by size, 0 is the rest (fewer than {found.min_size} shown).{scale}"
+def mode_film(analysis: Analysis) -> str:
+    """Return a film along the first principal component, two standard deviations each way."""
+    modes, shown = analysis.modes, analysis.system.object_sites[analysis.system.shown]
+    if modes is None:
+        raise ValueError("this result has no principal components: use timme motion")
+    sites, way = analysis.system.sites, 2 * modes.modes[0] * np.sqrt(modes.variances[0])
+    none = np.zeros(len(sites), np.int64)
+    steps = np.sin(np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False))
+    films = [(modes.mean + step * way) * scale(analysis.system.unit) for step in steps]
+    columns = groups_of_sites(analysis), none
+    return _pdb(
+        _structure([_model(sites, shown, film, columns, k + 1) for k, film in enumerate(films)])
     )
-    plain = text.replace("Å", "A").replace("µ", "u")
-    made.info["_struct.title"] = plain
-    words = re.findall(r".{1,68}(?:\s|$)", plain)
-    made.raw_remarks = [f"REMARK 250 {line.strip()}" for line in words]
+
+
+def write_snapshots(ensemble: Ensemble, path: str | Path) -> Path:
+    """Write all snapshots, such as superposed ones, as PDB, mmCIF, XTC or DCD.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots in 3 dimensions in which all sites are seen.
+    path : path
+        File to write; its suffix is the format.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
+    target, unit = Path(path), scale(ensemble.unit)
+    kind = target.suffix.lower()
+    if kind not in (".pdb", ".cif", ".xtc", ".dcd"):
+        raise ValueError(f"{target}: snapshots are written as .pdb, .cif, .xtc or .dcd")
+    if ensemble.gaps or ensemble.n_dimensions != 3:
+        raise ValueError(f"{target}: needs sites in 3 dimensions that are seen in all snapshots")
+    films = (np.asarray(x, np.float64) * unit for b in ensemble.blocks() for x in b.coordinates)
+    if kind in (".pdb", ".cif"):
+        every, none = np.arange(ensemble.n_sites), np.zeros(ensemble.n_sites, np.int64)
+        models = [
+            _model(ensemble.sites, every, film, (none, none + 1), number)
+            for number, film in enumerate(films, start=1)
+        ]
+        made = _structure(models)
+        target.write_text(_pdb(made) if kind == ".pdb" else _mmcif(made), encoding="utf-8")
+        return target
+    import MDAnalysis
+
+    universe = MDAnalysis.Universe.empty(ensemble.n_sites, trajectory=True)
+    with MDAnalysis.Writer(str(target), n_atoms=ensemble.n_sites) as writer:
+        for film in films:
+            universe.atoms.positions = film
+            writer.write(universe.atoms)
+    return target
+
+
+def extxyz(analysis: Analysis) -> str:
+    """Return the first snapshot as extended XYZ with groups and clusters, for OVITO.
+
+    An open axis of the box gets the spread of the sites as its length.
+    """
+    system, sites, places = analysis.system, seen(analysis), positions(analysis)
+    vectors = np.zeros((3, 3))
+    if system.box is not None:
+        n = min(3, len(system.box))
+        vectors[:n, :n] = system.box[:n, :n] * scale(system.unit)
+    periodic: Bools = np.asarray(vectors.any(axis=1))
+    vectors[~periodic] = np.diag(np.maximum(np.ptp(places, axis=0), 1.0))[~periodic]
+    origin = np.where(periodic, 0.0, places.min(axis=0))
+    lattice, corner = (" ".join(f"{x:.9g}" for x in part.ravel()) for part in (vectors, origin))
+    flags = " ".join("T" if each else "F" for each in periodic)
+    head = "Properties=id:I:1:species:S:1:pos:R:3:group:I:1:cluster:I:1"
+    columns = (
+        _numbers(analysis)[sites],
+        (_word(name, _ATOM) for name in system.sites.elements[sites]),
+        (" ".join(f"{x:.9g}" for x in place) for place in places),
+        groups_of_sites(analysis)[sites],
+        clusters_of_sites(analysis)[sites],
+    )
+    rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))
+    first = f'{head} Lattice="{lattice}" Origin="{corner}" pbc="{flags}"'
+    return "\n".join([str(len(sites)), first, *rows, ""])
+
+
+def _numbers(analysis: Analysis) -> Ints:
+    known = analysis.system.numbers
+    return np.arange(1, len(analysis.system.sites) + 1) if known is None else known
+
+
+def _named(analysis: Analysis) -> list[tuple[str, Ints]]:
+    """Return the sites of each group and cluster under names of our own."""
+    found = list[tuple[str, Ints]]()
+    for name, column in (
+        ("group", groups_of_sites(analysis)),
+        ("cluster", clusters_of_sites(analysis)),
+    ):
+        for number in range(1, int(column.max(initial=0)) + 1):
+            found.append((f"{name}_{number}", np.flatnonzero(column == number)))
+    return [(name, sites) for name, sites in found if len(sites)]
+
+
+def ndx(analysis: Analysis) -> str:
+    """Return groups and clusters as index groups of GROMACS, in the user's own atom numbers."""
+    lines = [f"; {title(analysis)}"]
+    for name, sites in _named(analysis):
+        members = np.sort(_numbers(analysis)[sites]).tolist()
+        lines.append(f"[ {name} ]")
+        lines += [" ".join(map(str, members[at : at + 15])) for at in range(0, len(members), 15)]
+    return "\n".join([*lines, ""])
+
+
+def chimerax_groups(analysis: Analysis) -> str:
+    """Return names of groups and clusters in ChimeraX, by residues of the user's own structure."""
+    atoms, lines = analysis.system.sites, [f"# {title(analysis)}"]
+    for name, sites in _named(analysis):
+        parts = []
+        for chain in dict.fromkeys(atoms.chains[sites].tolist()):
+            if re.fullmatch(r"\w*", chain):  # others cannot be named in ChimeraX
+                own = sites[atoms.chains[sites] == chain]
+                numbers = _ranges(np.unique(atoms.resids[own]).tolist())
+                parts.append(f"{'/' * bool(chain)}{chain}:{','.join(numbers)}")
+        if parts:
+            lines.append(f"name {name} {' | '.join(parts)}")
+    return "\n".join([*lines, ""])
+
+
+def _ranges(numbers: list[int]) -> list[str]:
+    """Return ascending numbers as ranges; below 0 a range would be read as something else."""
+    found = list[str]()
+    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        own = [number for _, number in run]
+        long = len(own) > 1 and own[0] >= 0
+        found += [f"{own[0]}-{own[-1]}"] if long else [str(number) for number in own]
+    return found

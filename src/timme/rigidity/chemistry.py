@@ -8,88 +8,102 @@ carbon may be missing, hydrogens on nitrogen and oxygen may not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings
-from timme._html import Described
-from timme.rigidity.structure import Structure
-from timme.system.atoms import Atoms
-from timme.system.elements import HYDROGENS
-from timme.system.residues import NUCLEIC, PROTEIN, is_protein
+from timme._text import Described
+from timme.ensemble import Atoms, Boxes, Ensemble, Images
+from timme.ensemble.atoms import HYDROGENS, angstroms
+from timme.ensemble.bonds import adjacency, within_bonds
+from timme.ensemble.residues import NUCLEIC, PROTEIN, is_named, is_protein
+from timme.ensemble.space import pairs_within
+
+NEAR_BONDS = 3  # atoms that are farther apart in the graph of bonds may bind without one
 
 # Planar carbons of side chains; those of other amino acids have none.
 _SIDE_CHAINS = {
     "ARG": "CZ",
-    "ASN": "CG",
-    "ASP": "CG",
-    "GLN": "CD",
-    "GLU": "CD",
+    **dict.fromkeys(("ASN", "ASP"), "CG"),
+    **dict.fromkeys(("GLN", "GLU"), "CD"),
     "HIS": "CG CD2 CE1",
-    "PHE": "CG CD1 CD2 CE1 CE2 CZ",
     "TRP": "CG CD1 CD2 CE2 CE3 CZ2 CZ3 CH2",
-    "PTR": "CG CD1 CD2 CE1 CE2 CZ",
-    "TYR": "CG CD1 CD2 CE1 CE2 CZ",
+    **dict.fromkeys(("PHE", "TYR", "PTR"), "CG CD1 CD2 CE1 CE2 CZ"),
 }
-_SAME_AS = {
-    **dict.fromkeys("HID HIE HIP HSD HSE HSP HISD HISE HISH HISA HISB HIS1 HIS2".split(), "HIS"),
-    **dict.fromkeys("ASH ASPH".split(), "ASP"),
-    **dict.fromkeys("GLH GLUH".split(), "GLU"),
-    **dict.fromkeys("CYX CYM CYS2 CYSH CYS1".split(), "CYS"),
-    **dict.fromkeys("LYN LYSH LSN".split(), "LYS"),
-    "TYM": "TYR",
-    "ARGN": "ARG",
-    "ASX": "ASN",
-    "GLX": "GLN",
-    "QLN": "GLN",
-}
-# Atoms of side chains that always bear hydrogens, unless something else is bound there.
-_DONORS = {
-    "ARG": "NE NH1 NH2",
-    "ASN": "ND2",
-    "GLN": "NE2",
-    "LYS": "NZ",
-    "SER": "OG",
-    "THR": "OG1",
-    "TRP": "NE1",
-    "TYR": "OH",
-}
-_UNKNOWN_SIDE_CHAINS = frozenset("UNK PYL PGLU".split())
-_METHYL_CAPS = frozenset("NME NMA".split())  # their carbon called C is no carbonyl
+# The usual name of a residue, and those of its forms.
+_FORMS = (
+    "HIS HID HIE HIP HSD HSE HSP HISD HISE HISH HISA HISB HIS1 HIS2, CYS CYX CYM CYS2 CYSH CYS1, "
+    "LYS LYN LYSH LSN, ASP ASH ASPH, GLU GLH GLUH, ASN ASX, GLN GLX QLN, TYR TYM, ARG ARGN"
+)
+_USUAL = {form: forms.split()[0] for forms in _FORMS.split(",") for form in forms.split()}
+DONATING = ("ARG", "ASN", "GLN", "LYS", "TRP")  # whose nitrogens bear hydrogens
+_UNKNOWN = frozenset("UNK PYL PGLU N H2U YYG".split())  # side chains and bases of any shape
 _BACKBONE = ("N", "CA", "C", "O", "OXT")
 _BASE_CARBONS = ("C2", "C4", "C5", "C6", "C8")
-_UNUSUAL_BASES = frozenset("N H2U YYG".split())
 
 # Bonds shorter than this are double in part (Å): between lengths of single and conjugated bonds.
 _SHORT = {("C", "C"): 1.44, ("C", "N"): 1.39, ("C", "O"): 1.31, ("C", "S"): 1.70, ("N", "N"): 1.36}
+_ESTER = 1.40  # Å: between carbonyl and oxygen 1.34, a single bond has 1.43
 # Triple product of unit vectors to three neighbours: 0 in a plane, 0.77 in a tetrahedron.
 _FLAT = 0.4
 _FLAT_TORSION = np.deg2rad(30.0)
-_NITRILE = 1.25  # Å: C≡N has 1.16, a single bond beside a ring 1.34
-_ESTER = 1.40  # Å: between carbonyl and oxygen 1.34, a single bond has 1.43
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chemistry(Described):
-    """What hydrogen bonds and locked bonds need to know of every atom."""
+class Structure(Described):
+    """One snapshot in space: atoms, their bonds and places."""
 
-    planar: Bools  # (atoms,), sp2
-    hydrogens: Bools  # (atoms,)
-    acceptors: Bools  # (atoms,)
-    positive: Bools  # (atoms,), donors of salt bridges
-    negative: Bools  # (atoms,), acceptors of salt bridges
-    locked: Bools  # (bonds,), bonds that cannot turn
-    sources: Ints  # (2 bonds,), every bond from both ends, sorted
-    targets: Ints  # (2 bonds,)
+    atoms: Atoms  # the sites, with the bonds between them
+    coordinates: Floats  # (atoms, 3), Å
+    boxes: Boxes
 
-    @property
-    def offsets(self) -> Ints:
-        """Where the neighbours of each atom start in ``targets``, and where the last end."""
-        return np.searchsorted(self.sources, np.arange(len(self.planar) + 1))
+    @classmethod
+    def of(cls, ensemble: Ensemble, model: int = 0) -> Self:
+        """Return one snapshot of an ensemble in Å, counted from 0."""
+        prefix, length = ensemble.prefix, angstroms(ensemble.unit)
+        if ensemble.n_dimensions != 3 or length is None:
+            got = f"{ensemble.n_dimensions} dimensions" if length else f"unit {ensemble.unit!r}"
+            raise ValueError(
+                f"{prefix}rigidity needs atoms in space, got {got}: read a file of atoms, such as "
+                "PDB or mmCIF, or give the unit where it is wrong (unit='Å')"
+            )
+        coordinates, box = ensemble.snapshot(model)
+        unseen = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
+        if len(unseen):
+            raise ValueError(
+                f"{prefix}atom {ensemble.site_label(int(unseen[0]))} is not seen: leave out atoms "
+                "or snapshots that are not complete"
+            )
+        images = None if ensemble.images is None else Images(ensemble.images.molecules)
+        boxes = Boxes.of(None if box is None else length * box[None], 1, 3, images)
+        return cls(ensemble.sites, length * coordinates.astype(np.float64), boxes)
+
+    def vectors(self, start: Ints, end: Ints) -> Floats:
+        """Return the shortest vectors (pairs, 3) between pairs of atoms, in Å."""
+        shortest: Floats = self.boxes.between(self.coordinates[None], start, end)[0]
+        return shortest
+
+    def distances(self, start: Ints, end: Ints) -> Floats:
+        """Return the shortest distances (pairs,) between pairs of atoms, in Å."""
+        lengths: Floats = np.linalg.norm(self.vectors(start, end), axis=1)
+        return lengths
+
+    def pairs(self, atoms: Ints, reach: float) -> Ints:
+        """Return the pairs (pairs, 2) of some atoms, ascending, that are near; sorted."""
+        boxes = self.boxes.select(atoms)
+        return atoms[pairs_within(self.coordinates[atoms], reach, boxes)]
+
+    def cross_pairs(self, first: Ints, second: Ints, reach: float) -> Ints:
+        """Return the pairs (pairs, 2) of one of some atoms and one of others that are near."""
+        both = np.concatenate([first, second])
+        pairs = pairs_within(self.coordinates[both], reach, self.boxes.select(both))
+        found = both[pairs[(pairs[:, 0] < len(first)) & (pairs[:, 1] >= len(first))]]
+        return found[np.lexsort((found[:, 1], found[:, 0]))]
 
 
-def chemistry(structure: Structure) -> Chemistry:
-    """Find planar atoms, locked bonds, acceptors and charges.
+class Chemistry:
+    """What hydrogen bonds and locked bonds of a structure depend on.
 
     Planar carbons are taken from tables for amino acids and nucleotides and from geometry for all
     else. A nitrogen is planar with two neighbours or beside a planar carbon, an oxygen beside a
@@ -102,275 +116,176 @@ def chemistry(structure: Structure) -> Chemistry:
     to have one as their hydrogens are missing; sulphur between two heavy atoms, and thiolate.
     Positive are ammonium and the nitrogens of guanidinium, amidinium and imidazolium (both
     nitrogens with hydrogen); negative are the free oxygens of carboxylate, phosphate, sulphate,
-    sulphonate and nitrate. Protonation is what the hydrogens say.
+    sulphonate and nitrate. Protonation is that of the hydrogens.
 
-    Parameters
+    Attributes
     ----------
-    structure : Structure
-        One snapshot.
-
-    Returns
-    -------
-    Chemistry
-        Per atom and per bond.
+    hydrogens, has_hydrogen : ndarray of bool, shape (atoms,)
+        Which atoms are hydrogens, and to which one is bound.
+    planar, acceptors : ndarray of bool, shape (atoms,)
+        Which are sp2, and which accept hydrogen bonds.
+    positive, negative : ndarray of bool, shape (atoms,)
+        Donors and acceptors of salt bridges.
+    locked : ndarray of bool, shape (bonds,)
+        Covalent bonds that cannot turn.
+    sources, targets : ndarray of int, shape (2 bonds,)
+        Every bond from both ends, sorted.
+    degrees : ndarray of int, shape (atoms,)
+        Number of neighbours of each atom.
     """
-    graph = _Graph(structure)
-    planar = _planar(graph, structure)
-    return Chemistry(
-        planar=planar,
-        hydrogens=graph.hydrogens,
-        acceptors=_acceptors(graph, planar),
-        positive=_positive(graph, planar),
-        negative=_negative(graph),
-        locked=_locked(graph, planar, structure),
-        sources=graph.sources,
-        targets=graph.targets,
-    )
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure, self.atoms = structure, structure.atoms
+        self.bonds, n_atoms = self.atoms.bonds, len(self.atoms)
+        self.parents = parent_residues(self.atoms.resnames)
+        self.protein = is_protein(self.atoms)
+        self._graph = adjacency(self.bonds, n_atoms)
+        self.sources, self.targets = (ends.astype(np.int64) for ends in self._graph.nonzero())
+        self.degrees = np.diff(self._graph.indptr)
+        self._near = within_bonds(self.bonds, n_atoms, NEAR_BONDS)
+        self._near.sort_indices()  # so that entries are looked up by bisection
+        self.hydrogens = self.is_element(*HYDROGENS)
+        self.has_hydrogen = self.beside(self.hydrogens) > 0
+        # An oxygen with one neighbour: carbonyl, or a part of carboxylate and the like.
+        self.free_oxygens = self.is_element("O") & (self.degrees == 1)
+        self.planar = self._planar()
+        self.locked = self._locked()
+        self.acceptors = self._acceptors()
+        self.positive, self.negative = self._positive(), self._negative()
+
+    def is_element(self, *symbols: str) -> Bools:
+        """Return which atoms are of some elements."""
+        return np.isin(self.atoms.elements, symbols)
+
+    def beside(self, chosen: Bools) -> Ints:
+        """Count the neighbours of every atom that are among those chosen."""
+        return np.bincount(self.sources[chosen[self.targets]], minlength=len(self.atoms))
+
+    def far_apart(self, first: Ints, second: Ints) -> Bools:
+        """Return which pairs of atoms are more than three bonds apart, or not connected at all."""
+        if not len(first):  # SciPy returns a matrix for no entries
+            return np.zeros(0, np.bool_)
+        return ~np.asarray(self._near[first, second])
+
+    def neighbours(self, atoms: Ints) -> tuple[Ints, Ints]:
+        """Return the neighbours of some atoms, and to which place in the list each belongs."""
+        rows, neighbours = self._graph[atoms].nonzero()
+        return rows.astype(np.int64), neighbours.astype(np.int64)
+
+    def _planar(self) -> Bools:
+        flat, known = self._by_name()
+        planar = self.is_element("C") & np.where(known, flat, self._by_geometry())
+        degrees = self.degrees
+        planar |= self.is_element("N") & (
+            (degrees == 2) | ((degrees <= 3) & (self.beside(planar) > 0))
+        )
+        return planar | (self.is_element("O") & (degrees <= 2) & (self.beside(planar) > 0))
+
+    def _by_name(self) -> tuple[Bools, Bools]:
+        """Return which carbons are planar by their names, and for which atoms names decide."""
+        names = self.atoms.names
+        # Modified amino acids have the backbone of all; a methyl cap has a carbon called C.
+        backbone = self.protein & np.isin(names, _BACKBONE)
+        flat = backbone & (names == "C") & (self.degrees <= 3)
+        nucleic = is_named(self.parents, NUCLEIC - _UNKNOWN)
+        flat |= nucleic & np.isin(names, _BASE_CARBONS)
+        for parent, carbons in _SIDE_CHAINS.items():
+            flat |= (self.parents == parent) & np.isin(names, carbons.split())
+        return flat, nucleic | backbone | is_named(self.parents, PROTEIN - _UNKNOWN)
+
+    def _by_geometry(self) -> Bools:
+        """Return atoms with three neighbours in a plane, or a bond as short as a double one."""
+        flat, short = np.zeros((2, len(self.atoms)), np.bool_)
+        three = np.flatnonzero(self.degrees == 3)
+        arms = [_unit(self._arm(three, number)) for number in range(3)]
+        flat[three] = np.abs(np.einsum("ij,ij->i", arms[0], np.cross(arms[1], arms[2]))) < _FLAT
+        short[self.bonds[self._short()].ravel()] = True
+        return flat | (short & (self.degrees < 3))
+
+    def _short(self) -> Bools:
+        """Return which bonds are too short for single ones."""
+        elements: Strings = np.sort(self.atoms.elements[self.bonds], axis=1)
+        lengths = self.structure.distances(*self.bonds.T)
+        short = np.zeros(len(lengths), np.bool_)
+        for pair, limit in _SHORT.items():
+            short |= (elements == pair).all(axis=1) & (lengths < limit)
+        return short
+
+    def _locked(self) -> Bools:
+        inner = self.planar & (self.degrees >= 2) & self.is_element("C", "N")
+        locked: Bools = np.all(inner[self.bonds], axis=1)
+        unknown = locked & ~self._by_name()[1][self.bonds].all(axis=1)
+        locked[unknown] = (self._short() & self._is_flat())[unknown]
+        # Esters and the like: flat bonds between carbonyl and an oxygen that bears another carbon.
+        carbons = self.is_element("C")
+        carbonyl = carbons & self.planar & (self.beside(self.free_oxygens) > 0)
+        bridge = self.is_element("O") & (self.degrees == 2) & (self.beside(carbons) == 2)
+        one, other = self.bonds.T
+        esters = (carbonyl[one] & bridge[other]) | (carbonyl[other] & bridge[one])
+        locked |= esters & (self.structure.distances(one, other) <= _ESTER) & self._is_flat()
+        return locked
+
+    def _is_flat(self) -> Bools:
+        """Return whether the planes at both ends of each bond are turned by less than 30°."""
+        inner = np.flatnonzero((self.degrees[self.bonds] >= 2).all(axis=1))
+        normals = [
+            _unit(np.cross(self._arm(ends, 0), self._arm(ends, 1))) for ends in self.bonds[inner].T
+        ]
+        turned = np.arccos(np.clip(np.abs(np.einsum("ij,ij->i", *normals)), 0.0, 1.0))
+        flat = np.zeros(len(self.bonds), np.bool_)
+        flat[inner] = turned < _FLAT_TORSION
+        return flat
+
+    def _arm(self, centres: Ints, number: int) -> Floats:
+        """Vectors from atoms to one of their neighbours."""
+        return self.structure.vectors(centres, self.targets[self._graph.indptr[centres] + number])
+
+    def _acceptors(self) -> Bools:
+        degrees = self.degrees
+        # Without its hydrogen or after a gap, the nitrogen of a peptide seems to have a lone pair,
+        # and so do those of side chains that are known to bear hydrogens.
+        seeming = self.protein & (self.atoms.names == "N")
+        seeming |= np.isin(self.parents, DONATING) & (self.planar | ~self.has_hydrogen)
+        # Three neighbours leave a lone pair to an amine; in a plane it is part of the double bonds.
+        nitrogens = self.is_element("N") & (degrees <= np.where(self.planar, 2, 3)) & ~seeming
+        oxygens = self.is_element("O") & (degrees <= 2)
+        sulphurs = self.is_element("S", "Se") & ~self.has_hydrogen & (degrees <= 2)
+        acceptors: Bools = (degrees >= 1) & (oxygens | nitrogens | sulphurs)
+        return acceptors
+
+    def _positive(self) -> Bools:
+        nitrogens = self.is_element("N")
+        # Carbon between nitrogens none of which has a lone pair: all of them share the charge.
+        full = nitrogens & self.planar & (self.degrees == 3)
+        shared = self.is_element("C") & self.planar & (self.beside(full) >= 2)
+        shared &= self.beside(full) == self.beside(nitrogens)
+        shared &= self.beside(self.free_oxygens | self.is_element("S")) == 0
+        charged: Bools = (nitrogens & (self.degrees == 4)) | (full & (self.beside(shared) > 0))
+        charged &= self.has_hydrogen
+        return charged
+
+    def _negative(self) -> Bools:
+        free = self.beside(self.free_oxygens)
+        centres = self.is_element("C") & (free == 2)
+        centres |= self.is_element("P") & (free >= 1)
+        centres |= self.is_element("S", "N") & (free >= 3)
+        charged: Bools = self.free_oxygens & (self.beside(centres) > 0)
+        return charged
 
 
-def parent_residue(resname: str) -> str:
-    """Name the residue of which a protonation state or the end of a chain is a form.
-
-    Parameters
-    ----------
-    resname : str
-        Name in large letters, maybe one that force fields use.
-
-    Returns
-    -------
-    str
-        The usual name.
+def parent_residues(resnames: Strings) -> Strings:
+    """Return the usual names of residues, whatever their protonation or place in a chain.
 
     Examples
     --------
-    >>> parent_residue("HIE"), parent_residue("NALA"), parent_residue("ATP")
-    ('HIS', 'ALA', 'ATP')
+    >>> parent_residues(np.array(["HIE", "NALA", "ATP"])).tolist()
+    ['HIS', 'ALA', 'ATP']
     """
-    plain = _SAME_AS.get(resname, resname)
-    if len(plain) == 4 and plain[0] in "NC" and plain[1:] in PROTEIN:
-        return _SAME_AS.get(plain[1:], plain[1:])
-    return plain
+    distinct, inverse = np.unique(np.char.upper(resnames), return_inverse=True)
+    ends = [name[1:] if name[:1] in "NC" and name[1:] in PROTEIN else name for name in distinct]
+    return np.array([_USUAL.get(str(name), str(name)) for name in ends])[inverse]
 
 
-def without_hydrogens(structure: Structure) -> Bools:
-    """Find nitrogens and oxygens whose hydrogens are missing, those of the backbone left aside.
-
-    Side chains of amino acids are known by their names. Elsewhere it is a nitrogen with one single
-    bond, or two that are not planar, and an oxygen with one single bond to carbon.
-
-    Parameters
-    ----------
-    structure : Structure
-        One snapshot.
-
-    Returns
-    -------
-    ndarray of bool, shape (atoms,)
-        True where a hydrogen is missing.
-    """
-    graph = _Graph(structure)
-    return _bare_by_name(graph) | _bare_by_geometry(graph, structure)
-
-
-class _Graph:
-    """Covalent neighbours, counted by what they are."""
-
-    def __init__(self, structure: Structure) -> None:
-        atoms = structure.atoms
-        self.atoms, self.bonds, self.count = atoms, atoms.bonds, len(atoms)
-        ends = np.concatenate([atoms.bonds, atoms.bonds[:, ::-1]])
-        order = np.lexsort((ends[:, 1], ends[:, 0]))
-        self.sources, self.targets = ends[order, 0], ends[order, 1]
-        self.degrees = np.bincount(self.sources, minlength=self.count)
-        self.offsets = np.concatenate([[0], np.cumsum(self.degrees)])
-        self.hydrogens = self.is_element(*HYDROGENS)
-        self.heavy_degrees = self.neighbours_that(~self.hydrogens)
-        # An oxygen with one neighbour: carbonyl, or a part of carboxylate and the like.
-        self.free_oxygens = self.is_element("O") & (self.degrees == 1)
-
-    def is_element(self, *symbols: str) -> Bools:
-        found: Bools = np.isin(self.atoms.elements, symbols)
-        return found
-
-    def neighbours_that(self, are: Bools) -> Ints:
-        """Count the neighbours of every atom that are so."""
-        counts: Ints = np.bincount(self.sources[are[self.targets]], minlength=self.count)
-        return counts
-
-
-# ---- planar atoms and locked bonds ---------------------------------------------------------------
-
-
-def _planar(graph: _Graph, structure: Structure) -> Bools:
-    carbons, nitrogens = graph.is_element("C"), graph.is_element("N")
-    by_name, known = _by_name(graph.atoms)
-    planar = carbons & np.where(known, by_name, _by_geometry(graph, structure))
-    beside = graph.neighbours_that(planar) > 0
-    planar |= nitrogens & ((graph.degrees == 2) | ((graph.degrees <= 3) & beside))
-    beside = graph.neighbours_that(planar) > 0
-    return planar | (graph.is_element("O") & (graph.degrees <= 2) & beside)
-
-
-def _by_name(atoms: Atoms) -> tuple[Bools, Bools]:
-    """Tell which carbons are planar by their names, and of which atoms the names tell it."""
-    joined = np.char.add(np.char.add(np.char.upper(atoms.resnames), " "), atoms.names)
-    distinct, inverse = np.unique(joined, return_inverse=True)
-    known = np.array([_is_known(str(pair).partition(" ")[0]) for pair in distinct], dtype=np.bool_)
-    flat = np.array([_is_flat(*str(pair).split(" ", 1)) for pair in distinct], dtype=np.bool_)
-    if not len(distinct):
-        return flat, known
-    # Modified amino acids have the backbone of all.
-    backbone = is_protein(atoms) & np.isin(atoms.names, _BACKBONE)
-    caps = np.isin(np.char.upper(atoms.resnames), tuple(_METHYL_CAPS))
-    return flat[inverse] | (backbone & (atoms.names == "C") & ~caps), known[inverse] | backbone
-
-
-def _is_known(resname: str) -> bool:
-    parent = parent_residue(resname)
-    if parent in NUCLEIC:
-        return parent not in _UNUSUAL_BASES
-    return parent in PROTEIN and parent not in _UNKNOWN_SIDE_CHAINS
-
-
-def _is_flat(resname: str, name: str) -> bool:
-    parent = parent_residue(resname)
-    if parent in NUCLEIC:
-        return name in _BASE_CARBONS
-    return name in _SIDE_CHAINS.get(parent, "").split()
-
-
-def _by_geometry(graph: _Graph, structure: Structure) -> Bools:
-    """Find planar atoms: three neighbours in a plane, or a bond as short as a double one."""
-    flat = np.zeros(graph.count, dtype=np.bool_)
-    three = np.flatnonzero(graph.degrees == 3)
-    starts = graph.offsets[three]
-    arms = [_units(structure.vectors(three, graph.targets[starts + arm])) for arm in range(3)]
-    volume = np.einsum("ij,ij->i", arms[0], np.cross(arms[1], arms[2]))
-    flat[three] = np.abs(volume) < _FLAT
-    short = np.zeros(graph.count, dtype=np.bool_)
-    short[graph.bonds[_short(graph, structure)].ravel()] = True
-    return flat | (short & (graph.degrees < 3))
-
-
-def _short(graph: _Graph, structure: Structure) -> Bools:
-    """Tell which bonds are too short for single ones."""
-    elements: Strings = np.sort(graph.atoms.elements[graph.bonds], axis=1)
-    lengths = structure.distances(graph.bonds[:, 0], graph.bonds[:, 1])
-    short = np.zeros(len(lengths), dtype=np.bool_)
-    for pair, limit in _SHORT.items():
-        short |= (elements == pair).all(axis=1) & (lengths < limit)
-    return short
-
-
-def _locked(graph: _Graph, planar: Bools, structure: Structure) -> Bools:
-    inner = planar & (graph.degrees >= 2) & graph.is_element("C", "N")
-    locked: Bools = np.all(inner[graph.bonds], axis=1)
-    known = _by_name(graph.atoms)[1][graph.bonds].all(axis=1)
-    doubtful = np.flatnonzero(locked & ~known)
-    turned = _twists(graph, structure, graph.bonds[doubtful])
-    locked[doubtful] = _short(graph, structure)[doubtful] & (turned < _FLAT_TORSION)
-    locked[_esters(graph, planar, structure)] = True
-    return locked
-
-
-def _esters(graph: _Graph, planar: Bools, structure: Structure) -> Ints:
-    """Find flat bonds between carbonyl and an oxygen that bears another carbon."""
-    carbons = graph.is_element("C")
-    carbonyl = carbons & planar & (graph.neighbours_that(graph.free_oxygens) > 0)
-    bridge = graph.is_element("O") & (graph.degrees == 2) & (graph.neighbours_that(carbons) == 2)
-    one, other = graph.bonds.T
-    pairs = np.flatnonzero((carbonyl[one] & bridge[other]) | (carbonyl[other] & bridge[one]))
-    near = structure.distances(one[pairs], other[pairs]) <= _ESTER
-    flat = _twists(graph, structure, graph.bonds[pairs]) < _FLAT_TORSION
-    esters: Ints = pairs[near & flat]
-    return esters
-
-
-def _twists(graph: _Graph, structure: Structure, bonds: Ints) -> Floats:
-    """Angles between the planes at both ends of bonds, up to a right one."""
-    one, other = (_normals(graph, structure, bonds[:, end]) for end in range(2))
-    turned: Floats = np.arccos(np.clip(np.abs(np.einsum("ij,ij->i", one, other)), 0.0, 1.0))
-    return turned
-
-
-def _normals(graph: _Graph, structure: Structure, centres: Ints) -> Floats:
-    """Unit normals of the planes through atoms and the first two of their neighbours."""
-    starts = graph.offsets[centres]
-    one, other = (structure.vectors(centres, graph.targets[starts + arm]) for arm in range(2))
-    return _units(np.cross(one, other))
-
-
-def _units(vectors: Floats) -> Floats:
+def _unit(vectors: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1.0)
-
-
-# ---- donors, acceptors, charges ------------------------------------------------------------------
-
-
-def _acceptors(graph: _Graph, planar: Bools) -> Bools:
-    # Without its hydrogen or after a gap, the nitrogen of a peptide seems to have a lone pair.
-    amides = is_protein(graph.atoms) & (graph.atoms.names == "N")
-    # Three neighbours leave a lone pair to an amine; in a plane it is part of the double bonds.
-    pairs = (graph.degrees >= 1) & np.where(planar, graph.degrees <= 2, graph.degrees <= 3)
-    nitrogens = graph.is_element("N") & pairs & ~amides & ~_bare_by_name(graph)
-    oxygens = graph.is_element("O") & (graph.degrees <= 2) & (graph.degrees >= 1)
-    bare = graph.degrees == graph.heavy_degrees
-    sulphurs = graph.is_element("S", "Se") & bare & np.isin(graph.degrees, (1, 2))
-    acceptors: Bools = oxygens | nitrogens | sulphurs
-    return acceptors
-
-
-def _bare_by_name(graph: _Graph) -> Bools:
-    """Find atoms of side chains that have no hydrogen though nothing else is bound there."""
-    atoms = graph.atoms
-    named = np.zeros(graph.count, dtype=np.bool_)
-    for resname in np.unique(atoms.resnames).tolist():
-        donors = _DONORS.get(parent_residue(resname.upper()), "").split()
-        if resname.upper() not in {"TYM", "ARGN"}:  # tyrosinate and arginine that gave one away
-            named |= (atoms.resnames == resname) & np.isin(atoms.names, donors)
-    usual = np.where(np.isin(atoms.names, ("NE", "NE1")), 2, 1)
-    bare: Bools = named & (graph.degrees == graph.heavy_degrees) & (graph.degrees == usual)
-    return bare
-
-
-def _bare_by_geometry(graph: _Graph, structure: Structure) -> Bools:
-    """Find the like in other molecules; a short bond is a double one, as in carbonyl or nitrile."""
-    strange = ~is_protein(graph.atoms) & (graph.degrees == graph.heavy_degrees)
-    planar = _planar(graph, structure)
-    near = np.full(graph.count, np.inf)
-    lengths = structure.distances(graph.sources, graph.targets)
-    np.minimum.at(near, graph.sources, lengths)
-    only = (graph.degrees == 1) & (graph.neighbours_that(graph.is_element("C")) == 1)
-    amines = graph.is_element("N") & (only | ((graph.degrees == 2) & _bent(graph, planar)))
-    hydroxyls = graph.is_element("O") & only & (near > _SHORT["C", "O"])
-    bare: Bools = strange & ((amines & (near > _NITRILE)) | hydroxyls)
-    return bare
-
-
-def _bent(graph: _Graph, planar: Bools) -> Bools:
-    """Tell which atoms have no planar carbon beside them: they have no part in double bonds."""
-    bent: Bools = graph.neighbours_that(planar & graph.is_element("C")) == 0
-    return bent
-
-
-def _positive(graph: _Graph, planar: Bools) -> Bools:
-    nitrogens = graph.is_element("N")
-    charged: Bools = nitrogens & (graph.degrees == 4)
-    # Carbon between nitrogens none of which has a lone pair: the charge is shared by all of them.
-    full = nitrogens & planar & (graph.degrees == 3)
-    shared = graph.is_element("C") & planar & (graph.neighbours_that(full) >= 2)
-    shared &= graph.neighbours_that(full) == graph.neighbours_that(nitrogens)
-    shared &= graph.neighbours_that(graph.free_oxygens | graph.is_element("S")) == 0
-    charged |= full & (graph.neighbours_that(shared) > 0)
-    charged &= graph.neighbours_that(graph.hydrogens) > 0
-    return charged
-
-
-def _negative(graph: _Graph) -> Bools:
-    free = graph.neighbours_that(graph.free_oxygens)
-    centres = graph.is_element("C") & (free == 2)
-    centres |= graph.is_element("P") & (free >= 1)
-    centres |= graph.is_element("S", "N") & (free >= 3)
-    charged: Bools = graph.free_oxygens & (graph.neighbours_that(centres) > 0)
-    return charged

@@ -4,42 +4,61 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme._html import Described
-from timme._kernels import pebble as kernel
-from timme._kernels.blocks import blocks
-from timme.hierarchy.labels import rank_labels
-from timme.hierarchy.quantity import Quantity
-from timme.hierarchy.tree import Hierarchy, grow
-from timme.rigidity.checks import checked_cutoff
-from timme.rigidity.network import Network
+from timme._kernels.graphs import blocks
+from timme._kernels.pebble import PEBBLES, play
+from timme._text import Described
+from timme.ensemble import Atoms
+from timme.ensemble.residues import residue_index
+from timme.hierarchy import Hierarchy, Quantity, grow
+from timme.hierarchy.partition import rank_labels
+from timme.rigidity.networks import Network, checked_energy
 
 ENERGY = Quantity("E", unit="kcal/mol", words="energy of hydrogen bonds", clusters="rigid clusters")
 DEEPEST = -10.0  # kcal/mol, the well of a salt bridge: no bond is stronger
 
+_SPINNING = 5  # bars that let a body turn about one bond
+_BACKBONE = ("N", "CA", "C", "P", "O5'", "C5'", "C4'", "C3'", "O3'")
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decomposition(Described):
-    """What a pebble game finds in a network.
+    """Rigid clusters of a network, its hinges and where it is stressed.
 
-    Bodies are atoms, of which each is in one cluster: an end of a chain, such as a hydrogen, in
-    that of its neighbour, whatever else holds it. All other bodies of a cluster are rigid with one
-    another, and with no other.
+    Each body is in one cluster. A body at the end of a chain, such as a hydrogen, is in that of its
+    neighbour, whatever else holds it. All other bodies of a cluster are rigid with one another, and
+    with no other.
+
+    Attributes
+    ----------
+    clusters : ndarray of int, shape (bodies,)
+        Rigid cluster of each body, 0 the largest, ties to the lowest body.
+    independent, redundant : ndarray of int, shape (bonds,)
+        Independent bars of each bond, -1 where it is above the cutoff, and its other bars.
+    hinges : ndarray of bool, shape (bonds,)
+        Whether the ends of a bond can turn against one another.
+    stress : ndarray of int, shape (bonds,)
+        Region of stress, 0 that of most bonds, -1 where there is none.
+    regions : ndarray of int, shape (bonds,)
+        Region of coupled hinges, 0 that of most, -1 where a bond is no hinge.
+    freedoms : ndarray of int, shape (regions,)
+        Internal degrees of freedom of each region of hinges.
+    n_objects : int
+        Number of connected pieces of at least two bodies.
     """
 
-    clusters: Ints  # (bodies,), rigid cluster of each, 0 the largest, ties to the lowest body
-    independent: Ints  # (bonds,), independent bars of each bond, -1 where it is not there
-    redundant: Ints  # (bonds,), the other bars
-    hinges: Bools  # (bonds,), whether the ends of a bond can turn against one another
-    stress: Ints  # (bonds,), region of stress, 0 that of most bonds, -1 where there is none
-    regions: Ints  # (bonds,), region of coupled hinges, 0 that of most, -1 where it is no hinge
-    freedoms: Ints  # (regions,), internal degrees of freedom of each
-    n_objects: int  # connected pieces of at least two bodies
+    clusters: Ints
+    independent: Ints
+    redundant: Ints
+    hinges: Bools
+    stress: Ints
+    regions: Ints
+    freedoms: Ints
+    n_objects: int
 
     @property
     def floppy_modes(self) -> int:
@@ -48,11 +67,11 @@ class Decomposition(Described):
 
     @property
     def flexibility(self) -> Floats:
-        """Flexibility index of each bond: above 0 for hinges, below 0 under stress.
+        """Flexibility index (bonds,): above 0 for hinges, below 0 under stress.
 
         For hinges, the degrees of freedom of their region over its hinges; for stressed bonds,
         redundant bars of their region over its bonds, negative; 0 for all others, and NaN for bonds
-        that are not there (Jacobs, Rader, Kuhn and Thorpe, 2001).
+        above the cutoff (Jacobs, Rader, Kuhn and Thorpe, 2001).
         """
         index = np.where(self.independent < 0, math.nan, 0.0)
         stressed = self.stress >= 0
@@ -63,14 +82,14 @@ class Decomposition(Described):
 
 
 def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
-    """Play the pebble game with all bonds up to an energy.
+    """Return the rigid clusters of a network with all bonds up to an energy.
 
     Parameters
     ----------
     network : Network
         Bodies and bars.
     cutoff : float, optional
-        Weakest energy of a hydrogen bond, in kcal/mol.
+        Highest energy of a hydrogen bond that counts, in kcal/mol.
 
     Returns
     -------
@@ -84,33 +103,35 @@ def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
     >>> decompose(Network(7, ring, np.full(7, 5), kinds, energies)).floppy_modes
     1
     """
-    if not network.n_bodies:
-        raise ValueError("a pebble game needs at least 1 body, got a network of none")
-    game = _play(network, checked_cutoff(cutoff))
-    ends = network.bonds[game.order]
-    hinged = game.clusters[ends[:, 0]] != game.clusters[ends[:, 1]]
-    regions, freedoms = _regions(game, ends, hinged)
+    game = _play(network, checked_energy(cutoff))
+    ends, bars = network.bonds[game.order], network.bars[game.order]
+    nodes, spins = _spinning(game.clusters, ends, bars)
+    hinged = nodes[ends[:, 0]] != nodes[ends[:, 1]]
+    regions, freedoms = _regions(game, ends, hinged, nodes=nodes, spins=spins)
+    pieces = grow(network.n_bodies, ends, np.zeros(len(ends))).cut(0.0)
+
+    def spread(values: Ints | Bools, fill: int) -> Ints:
+        """Return values of the added bonds in the order of the network, others filled in."""
+        every = np.full(len(network.bonds), fill)
+        every[game.order] = values
+        return frozen(every)
+
     return Decomposition(
-        clusters=frozen(rank_labels(game.with_ends())),
-        independent=game.spread(game.independent, -1),
-        redundant=game.spread(network.bars[game.order] - game.independent, 0),
-        hinges=frozen(game.spread(hinged.astype(np.int64), 0) > 0),
-        stress=game.spread(rank_labels(game.stress), -1),
-        regions=game.spread(regions, -1),
+        clusters=frozen(rank_labels(game.clusters[game.anchors])),
+        independent=spread(game.independent, -1),
+        redundant=spread(bars - game.independent, 0),
+        hinges=frozen(spread(hinged, 0) > 0),
+        stress=spread(rank_labels(game.stress), -1),
+        regions=spread(regions, -1),
         freedoms=frozen(freedoms),
-        n_objects=_count_objects(network.n_bodies, ends),
+        n_objects=int(np.count_nonzero(pieces.sizes > 1)),
     )
 
 
 def dilute(network: Network) -> Hierarchy:
-    """Add hydrogen bonds from the strongest to the weakest; see rigid clusters join.
+    """Return how rigid clusters join as hydrogen bonds are added from the strongest on.
 
-    Clusters of a hierarchy never part. A cut is what :func:`decompose` finds, but for one case: a
-    body with a single neighbour is rigid with it, as it turns about itself unseen, and comes to
-    turn when it gets a second neighbour. If all its bonds have energies, or those that are always
-    there have fewer than five bars, the hierarchy keeps it with the first neighbour and so joins
-    what the second holds; of a molecule of two atoms, both stay with the one that gets another
-    neighbour first. In the network of a structure every other atom has its covalent bonds.
+    A cut of the hierarchy at an energy has the clusters that :func:`decompose` finds.
 
     Parameters
     ----------
@@ -121,162 +142,153 @@ def dilute(network: Network) -> Hierarchy:
     -------
     Hierarchy
         Heights are the energies of bonds, in kcal/mol; what is rigid without any hydrogen bond
-        joins at -10, or below the strongest bond if that is as strong.
+        joins at :func:`base_energy`.
+
+    Examples
+    --------
+    >>> ends, kinds = np.array([[0, 1], [1, 2], [0, 2]]), np.full(3, "hydrogen bond")
+    >>> dilute(Network(3, ends, np.full(3, 5), kinds, np.array([-3.0, -1.0, -2.0]))).levels
+    array([-1.])
     """
-    return _play(network, math.inf).hierarchy(network)
+    game, bodies = _play(network, math.inf), np.arange(network.n_bodies)
+    heights = np.append(
+        network.energies[game.order[game.joins[:, 2]]], np.full(len(bodies), np.nan)
+    )
+    return grow(
+        network.n_bodies,
+        np.concatenate([game.joins[:, :2], np.column_stack([bodies, game.anchors])]),
+        np.where(np.isnan(heights), base_energy(network), heights),
+        quantity=ENERGY,
+    )
 
 
 def base_energy(network: Network) -> float:
     """Return the energy at which a hierarchy joins what is rigid without any hydrogen bond.
 
-    Parameters
-    ----------
-    network : Network
-        Bodies and bars.
-
-    Returns
-    -------
-    float
-        -10 kcal/mol, or less if a bond is as strong as that: it is below all bonds.
+    It is -10 kcal/mol, or less if a bond is as strong as that: below all bonds.
     """
     known = network.energies[~np.isnan(network.energies)]
     strongest = float(known.min(initial=0.0))
     return DEEPEST if strongest > DEEPEST else math.ceil(strongest) - 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Game:
+def residue_flexibility(found: Decomposition, network: Network, atoms: Atoms) -> Floats:
+    """Return the mean flexibility index of the backbone of each residue.
+
+    Parameters
+    ----------
+    found : Decomposition
+        Of the network.
+    network : Network
+        Bodies and bars.
+    atoms : Atoms
+        Names of the bodies.
+
+    Returns
+    -------
+    ndarray, shape (residues,)
+        In the order in which residues appear; NaN for those without a backbone. It is the mean over
+        N–Cα and Cα–C of amino acids, and over the bonds from P to O3' of nucleotides.
+    """
+    residues, names = residue_index(atoms), np.char.replace(atoms.names, "*", "'")
+    chosen = network.of_kind("covalent", "locked")
+    chosen &= np.isin(names, _BACKBONE)[network.bonds].all(axis=1)
+    one, other = residues[network.bonds[chosen]].T
+    index, n_residues = found.flexibility[chosen], residues.max(initial=-1) + 1
+    counts = np.bincount(one[one == other], minlength=n_residues)
+    total = np.bincount(one[one == other], index[one == other], n_residues)
+    return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+
+
+class _Game(NamedTuple):
     """A game that was played; bonds in the order in which they were added."""
 
     order: Ints  # (added,), bonds of the network
-    n_first: int  # that are there from the beginning
-    anchors: Ints  # (bodies,), the only neighbour of an end of a chain, -1 for others
-    anchored: Bools  # (bodies,), whether a body hangs on its anchor in a hierarchy
+    anchors: Ints  # (bodies,), the neighbour of a dangling body, others themselves
     independent: Ints  # (added,)
     stress: Ints  # (added,), some bond of the same region, -1 for none
     clusters: Ints  # (bodies,), some body of the same cluster
-    pebbles: Ints  # (bodies,), degrees of freedom of each body
-    joins: Ints  # (joins, 3), two bodies, and the number of bonds when their clusters join
-    n_bonds: int  # of the network
-
-    def hierarchy(self, network: Network) -> Hierarchy:
-        energies = network.energies[self.order]
-        base = base_energy(network)
-        heights = np.where(self.joins[:, 2] > self.n_first, energies[self.joins[:, 2] - 1], base)
-        ends = np.flatnonzero(self.anchored)
-        return grow(
-            network.n_bodies,
-            np.concatenate([self.joins[:, :2], np.column_stack([ends, self.anchors[ends]])]),
-            np.concatenate([heights, np.full(len(ends), base)]),
-            quantity=ENERGY,
-        )
-
-    def with_ends(self) -> Ints:
-        """Some body of the same cluster, for ends of chains that of their neighbour."""
-        ends = (self.anchors >= 0) & (self.anchors[self.anchors] != np.arange(len(self.anchors)))
-        named: Ints = np.where(ends, self.clusters[self.anchors], self.clusters)
-        return named
-
-    def spread(self, values: Ints, fill: int) -> Ints:
-        """Values of the bonds that were added, in the order of the network, others filled in."""
-        every = np.full(self.n_bonds, fill)
-        every[self.order] = values
-        return frozen(every)
+    joins: Ints  # (joins, 3), two bodies whose clusters become one, and the added bond
 
 
 def _play(network: Network, cutoff: float) -> _Game:
+    n_bodies, bodies = network.n_bodies, np.arange(network.n_bodies)
+    if not n_bodies:
+        raise ValueError("a pebble game needs at least 1 body, got a network of none")
     always = np.isnan(network.energies)
-    added = np.flatnonzero(always | (network.energies <= cutoff))
-    order = added[
-        np.argsort(np.where(always[added], -np.inf, network.energies[added]), kind="stable")
-    ]
-    n_first = int(always.sum())
-    ends = network.bonds[order]
-    anchors = _anchors(network.n_bodies, ends[:n_first], network.bars[order[:n_first]])
-    anchored = _anchored(anchors, ends[n_first:])
-    independent, stress = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
-    clusters, pebbles = np.empty(network.n_bodies, np.int64), np.empty(network.n_bodies, np.int64)
-    joins = np.empty((network.n_bodies, 3), np.int64)
-    n_joins = kernel.play(
-        ends,
-        network.bars[order],
-        _entries(network.n_bodies, ends),
-        n_first,
-        anchored,
-        independent,
-        stress,
-        clusters,
-        pebbles,
-        joins,
-    )
-    return _Game(
-        order=order,
-        n_first=n_first,
-        anchors=anchors,
-        anchored=anchored,
-        independent=independent,
-        stress=stress,
-        clusters=clusters,
-        pebbles=pebbles,
-        joins=joins[:n_joins],
-        n_bonds=len(network.bonds),
-    )
+    heights = np.where(always, -math.inf, network.energies)
+    added = np.flatnonzero(always | (heights <= cutoff))
+    order = added[np.argsort(heights[added], kind="stable")]
+    # A body dangles that is firmly bonded to one other by bonds that are always there.
+    degrees = np.bincount(network.bonds.ravel(), minlength=n_bodies)
+    only, held = _only_neighbours(network.bonds[always], network.bars[always], degrees)
+    dangling = (only >= 0) & (held >= _SPINNING)
+    ends, bars = network.bonds[order], network.bars[order]
+    independent, stress = np.empty((2, len(order)), np.int64)
+    clusters, joins = np.empty(n_bodies, np.int64), np.empty((n_bodies, 3), np.int64)
+    bonds = _entries(n_bodies, ends)
+    n_joins = play(ends, bars, bonds, dangling, independent, stress, clusters, joins)
+    anchors = np.where(dangling, only, bodies)
+    return _Game(order, anchors, independent, stress, clusters, joins[:n_joins])
 
 
-def _anchors(n_bodies: int, ends: Ints, bars: Ints) -> Ints:
-    """The only neighbour of each body that is firmly bonded to it alone, -1 for all others."""
-    both = np.concatenate([ends, ends[:, ::-1]])
-    lowest, highest = np.full(n_bodies, n_bodies), np.full(n_bodies, -1)
-    np.minimum.at(lowest, both[:, 0], both[:, 1])
-    np.maximum.at(highest, both[:, 0], both[:, 1])
-    most = np.zeros(n_bodies, np.int64)
-    np.maximum.at(most, both[:, 0], np.tile(bars, 2))
-    return np.where((lowest == highest) & (most >= 5), highest, -1)
+def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]:
+    """Return the neighbour of each body that has one only, else -1, and all bars of each body.
 
-
-def _anchored(anchors: Ints, later: Ints) -> Bools:
-    """Which bodies hang on their anchors; ``later`` are the ends of bonds that are added then.
-
-    Of two bodies that have but one another, the one that gets another neighbour first does not
-    hang on the other, or else the lower.
+    Of two bodies that have but each other, the one of higher degree stays, or else the first: it
+    has -1 as well.
     """
-    bodies = np.arange(len(anchors))
-    added = np.full(len(anchors), len(later))  # which bond is the first to another neighbour
-    for one, other in ((0, 1), (1, 0)):
-        new = np.flatnonzero(anchors[later[:, one]] != later[:, other])
-        np.minimum.at(added, later[new, one], new)
-    first = (added < added[anchors]) | ((added == added[anchors]) & (bodies < anchors))
-    hangs: Bools = (anchors >= 0) & ~((anchors[anchors] == bodies) & first)
-    return hangs
+    n_bodies, bodies = len(degrees), np.arange(len(degrees))
+    both = np.concatenate([ends, ends[:, ::-1]])
+    lowest, only = np.full(n_bodies, n_bodies), np.full(n_bodies, -1)
+    np.minimum.at(lowest, both[:, 0], both[:, 1])
+    np.maximum.at(only, both[:, 0], both[:, 1])
+    only[lowest != only] = -1
+    stays = (degrees > degrees[only]) | ((degrees == degrees[only]) & (bodies < only))
+    only[(only >= 0) & (only[only] == bodies) & stays] = -1
+    return only, np.bincount(both[:, 0], np.tile(bars, 2), n_bodies).astype(np.int64)
+
+
+def _spinning(clusters: Ints, ends: Ints, bars: Ints) -> tuple[Ints, Bools]:
+    """Join bodies that turn about a single bond to their neighbour, and mark bodies that spin.
+
+    A body with one neighbour and fewer than six bars has one degree of freedom that nobody sees.
+    """
+    degrees = np.bincount(ends.ravel(), minlength=len(clusters))
+    only, held = _only_neighbours(ends, bars, degrees)
+    spins = (only >= 0) & (held < PEBBLES)
+    return np.where(spins & (held == _SPINNING), clusters[only], clusters), spins
 
 
 def _entries(n_nodes: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
-    """Where the bonds of each node begin, and for each its other end and its number."""
+    """Return where the bonds of each node start, and for each its other end and its number."""
     both = np.concatenate([ends, ends[:, ::-1]])
     ranked = np.argsort(both[:, 0], kind="stable")
-    begin = np.searchsorted(both[ranked, 0], np.arange(n_nodes + 1))
-    return begin, both[ranked, 1], ranked % max(1, len(ends))
+    starts = np.searchsorted(both[ranked, 0], np.arange(n_nodes + 1))
+    return starts, both[ranked, 1], ranked % max(1, len(ends))
 
 
-def _regions(game: _Game, ends: Ints, hinged: Bools) -> tuple[Ints, Ints]:
-    """Regions of hinges that turn together, and the degrees of freedom of each.
+def _regions(
+    game: _Game, ends: Ints, hinged: Bools, *, nodes: Ints, spins: Bools
+) -> tuple[Ints, Ints]:
+    """Return regions of hinges that turn together, and the degrees of freedom of each.
 
     Rigid clusters are nodes, and hinges edges between them: those on no common cycle turn
     independently of one another.
     """
-    _, nodes = np.unique(game.clusters, return_inverse=True)
-    n_nodes = int(nodes.max()) + 1
-    edges = nodes[ends[hinged]]
+    _, numbers = np.unique(nodes, return_inverse=True)
+    n_nodes = int(numbers.max()) + 1
+    edges = numbers[ends[hinged]]
     block = np.empty(len(edges), np.int64)
-    blocks(n_nodes, edges, _entries(n_nodes, edges), block)
+    n_blocks = blocks(*_entries(n_nodes, edges), block)
     block = rank_labels(block)
-    n_blocks = int(block.max(initial=-1)) + 1
-    freedom = np.bincount(nodes, game.pebbles) - np.bincount(
-        nodes[ends[~hinged, 0]], game.independent[~hinged], minlength=n_nodes
+    rigid = numbers[ends[~hinged, 0]]
+    freedom = np.bincount(numbers, PEBBLES - spins) - np.bincount(
+        rigid, game.independent[~hinged], minlength=n_nodes
     )
-    in_block = np.unique(np.column_stack([np.tile(block, 2), edges.T.ravel()]), axis=0)
-    freedoms = np.bincount(in_block[:, 0], freedom[in_block[:, 1]], minlength=n_blocks)
-    freedoms -= np.bincount(block, game.independent[hinged], minlength=n_blocks) + 6
+    touched = np.unique(np.column_stack([np.tile(block, 2), edges.T.ravel()]), axis=0)
+    freedoms = np.bincount(touched[:, 0], freedom[touched[:, 1]], minlength=n_blocks)
+    freedoms -= np.bincount(block, game.independent[hinged], minlength=n_blocks) + PEBBLES
     regions = np.full(len(ends), -1)
     regions[hinged] = block
     return regions, freedoms.astype(np.int64)
@@ -285,9 +297,3 @@ def _regions(game: _Game, ends: Ints, hinged: Bools) -> tuple[Ints, Ints]:
 def _shares(amounts: Floats | Ints, groups: Ints) -> Floats:
     """Of each member of a group, an equal share of the amount of its group."""
     return (amounts / np.bincount(groups, minlength=len(amounts)))[groups]
-
-
-def _count_objects(n_bodies: int, ends: Ints) -> int:
-    links = sparse.coo_array((np.ones(len(ends)), ends.T), shape=(n_bodies, n_bodies))
-    _, piece = csgraph.connected_components(links, directed=False)
-    return int((np.bincount(piece) > 1).sum())

@@ -1,51 +1,62 @@
-"""Hydrogens for structures that have none, placed by the hydride library.
+"""Hydrogens for structures that have none: placed by the hydride library, turned to bonds here.
 
-Hydride was chosen over OpenMM's Modeller by its results: it bends no amide, places hydrogens on
-every molecule of the chemical component dictionary, needs no force field, and always gives the same
-answer.
+Hydride places hydrogens on every molecule of the chemical component dictionary, needs no force
+field, and always gives the same answer. It leaves open how hydroxyls and other ends are turned.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
-from timme._arrays import Bools, Floats, Ints, Strings, frozen
-from timme.rigidity.checks import EXTRA
-from timme.rigidity.chemistry import parent_residue
-from timme.rigidity.structure import Structure, structure
-from timme.system.atoms import Atoms, sorted_bonds
-from timme.system.elements import HYDROGENS, element_masses
-from timme.system.ensemble import Ensemble
-from timme.system.held_frames import ArrayFrames
-from timme.system.residues import is_ion, is_protein, is_water, residue_index
+from timme._arrays import Bools, Floats, Ints, frozen
+from timme.engine.checkpoint import DEFAULT, Progress, Run
+from timme.ensemble import Ensemble, Images
+from timme.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
+from timme.ensemble.residues import is_ion, is_nucleic, is_protein, is_water, residue_index
+from timme.rigidity.chemistry import Chemistry, Structure, parent_residues
+from timme.rigidity.contacts import metal_bonds
+from timme.rigidity.energies import bond_energies, donor_hydrogens
 
-_PH = 7.0
+_PIECE = 2000  # atoms that are given to hydride at once, so that progress is seen
 _NAMED = 5  # molecules that a note names
-# Rotations of hydroxyls and the like, from coarse to fine: small steps alone end in the nearest
-# valley, which for a third of the hydroxyls is not the one with a hydrogen bond.
-_STEPS = (90.0, 45.0, 20.0, 10.0)  # degrees
 # Names of older files and of force fields, and those of the dictionary.
-_OTHER_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
-_OTHER_PROTEIN_NAMES = {
-    **dict.fromkeys(("OT1", "OC1", "O1"), "O"),
-    **dict.fromkeys(("OT2", "OC2", "O2"), "OXT"),
-    "CD": "CD1",  # of isoleucine
-}
+_PROTEIN_NAMES = {"OT1": "O", "OC1": "O", "O1": "O", "OT2": "OXT", "OC2": "OXT", "O2": "OXT"}
+_NUCLEIC_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
+_SINGLE, _UNKNOWN = 1, 0  # types of bonds in biotite
+_DOUBLE = (2, 6)  # the second is aromatic
+
+_STEPS = 36  # of a full turn
+_TOUCHING = {"H": 1.8, "C": 2.1}  # Å from a hydrogen that turns
+_OTHERS_TOUCHING = 1.4  # Å
+# Å, within which are all atoms that a hydrogen may touch, and all acceptors, before it turns.
+_NEAR, _AROUND = 5.0, 7.0
+_PENALTY = 10.0  # kcal/mol of two atoms that touch, more than a bond gives
+_LEAST = 1e-9  # kcal/mol for each step, so that of equal turns the smallest is chosen
+_TOGETHER = 3  # rotors that are turned at once: 36³ states
+
+_Clashes = dict[tuple[int, int], Floats]  # of two rotors: (states, states) in kcal/mol
 
 
-def add_hydrogens(ensemble: Ensemble, model: int = 0) -> Ensemble:
-    """Add hydrogens to one snapshot, as they are at pH 7.
+def add_hydrogens(
+    ensemble: Ensemble,
+    model: int = 0,
+    *,
+    ph: float = 7.0,
+    turn: bool = True,
+    progress: Progress | None = None,
+) -> Ensemble:
+    """Return one snapshot with hydrogens added to all molecules that need them.
 
-    Acids are without and bases with a proton, histidine is neutral with its hydrogen at Nε2.
-    Hydroxyls and other ends that turn are turned to where charges attract one another. Waters get
+    Acids and bases are charged by the pH and the acidity of free amino acids; neutral histidine has
+    its hydrogen at Nε2. Cysteine and histidine that bind a metal ion bear none there. Waters get
     none, since nothing tells how they are turned, nor does the nitrogen after a gap in a chain.
-    Molecules that are not in the chemical component dictionary get none either; ``notes`` name
-    these.
 
     Parameters
     ----------
@@ -53,192 +64,267 @@ def add_hydrogens(ensemble: Ensemble, model: int = 0) -> Ensemble:
         Atoms with their elements and bonds, without hydrogens.
     model : int, optional
         Which snapshot, from 0.
+    ph : float, optional
+        Acidity of the surroundings.
+    turn : bool, optional
+        Whether hydroxyls, thiols and ammonium are turned to their strongest hydrogen bonds: the
+        best way in steps of 10° for each group of those that can touch.
+    progress : callable, optional
+        Called with the percentage done, and 100.
 
     Returns
     -------
     Ensemble
-        That snapshot, in Å; hydrogens follow the other atoms of their residue.
-
-    Raises
-    ------
-    ImportError
-        If the library is not there.
-    ValueError
-        If there are hydrogens already.
+        That snapshot, in Å; hydrogens follow the other atoms of their residue. ``notes`` name
+        molecules that the chemical component dictionary does not know, which get none.
     """
-    snapshot = structure(ensemble, model)
-    there = np.isin(snapshot.atoms.elements, HYDROGENS) & ~is_water(snapshot.atoms)
-    if there.any():
+    if not 0 <= ph <= 14:
+        raise ValueError(f"the pH is a number from 0 to 14, got {ph!r}")
+    structure, run = Structure.of(ensemble, model), Run.of(progress=progress)
+    old, water = structure.atoms, is_water(structure.atoms)
+    n_there = np.count_nonzero(np.isin(old.elements, HYDROGENS) & ~water)
+    if n_there:
         raise ValueError(
-            f"{ensemble.prefix}there are {np.count_nonzero(there)} hydrogens already: use them, or "
-            "leave them out (select='not element H') to have all of them placed anew"
+            f"{ensemble.prefix}there are {n_there} hydrogens already: use them, or leave them out "
+            "(select='not element H') to have all of them placed anew"
         )
-    hydride = _library()
-    array, wanted, unknown = _prepare(snapshot, hydride)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # atoms without a fragment are counted below
-        filled, original = hydride.add_hydrogen(array, mask=wanted)
-        for step in _STEPS:
-            filled.coord = hydride.relax_hydrogen(filled, angle_increment=np.deg2rad(step))
-    notes = [f"{int(np.count_nonzero(~original))} hydrogens were added by hydride for pH {_PH:g}"]
-    if len(unknown) > _NAMED:
-        unknown = [*unknown[:_NAMED], f"{len(unknown) - _NAMED} others"]
-    if unknown:
+    run.tell(0, 100)
+    array, unknown = _as_array(structure)
+    bearing = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
+    made, owners = _place(structure, array, bearing, run)
+    made = turn_hydrogens(made, run=run) if turn else made
+    run.tell(100, 100)
+    notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
+    strange = np.flatnonzero(unknown & ~water).tolist()
+    labels = [*dict.fromkeys(old.label(atom).rpartition("/")[0] for atom in strange)]
+    if labels:
+        named = ", ".join(labels[:_NAMED]) + ", …" * (len(labels) > _NAMED)
         notes.append(
-            f"no hydrogens were added to {', '.join(unknown)}: "
-            "their atoms or bonds are not those of the chemical component dictionary"
+            f"no hydrogens were added to {named}: the chemical component dictionary lacks "
+            "these atoms or bonds"
         )
-    return _complete(ensemble, snapshot, filled, original, tuple(notes))
-
-
-def _library() -> Any:
-    try:
-        import hydride
-    except ImportError:
-        raise ImportError(f"adding hydrogens needs hydride: install it with `{EXTRA}`") from None
-    return hydride
-
-
-def _prepare(snapshot: Structure, hydride: Any) -> tuple[Any, Bools, list[str]]:
-    """Make the array that hydride wants: types of bonds and charges are those of the dictionary."""
-    from biotite.structure import AtomArray, BondList
-
-    atoms = snapshot.atoms
-    array = AtomArray(len(atoms))
-    array.coord = snapshot.coordinates.astype(np.float32)
-    array.chain_id, array.res_id, array.ins_code = atoms.chains, atoms.resids, atoms.icodes
-    array.res_name = _parents(atoms.resnames)
-    array.atom_name = _usual_names(atoms, array.res_name)
-    array.element = np.char.upper(atoms.elements)
-    types, unknown = _bond_types(array, atoms.bonds, residue_index(atoms))
-    array.bonds = BondList(len(atoms), np.column_stack([atoms.bonds, types]))
-    array.set_annotation("charge", _charges(array, atoms, types, hydride))
-    wanted = ~is_water(atoms) & ~is_ion(atoms) & ~unknown & ~_beside_gaps(array, atoms)
-    strange = np.flatnonzero(unknown & ~is_water(atoms))
-    labels = dict.fromkeys(atoms.label(int(atom)).rpartition("/")[0] for atom in strange)
-    return array, wanted, list(labels)
-
-
-def _parents(resnames: Strings) -> Strings:
-    distinct, inverse = np.unique(resnames, return_inverse=True)
-    return np.array([parent_residue(str(name).upper()) for name in distinct])[inverse]
-
-
-def _usual_names(atoms: Atoms, parents: Strings) -> Strings:
-    names = _translate(np.char.replace(atoms.names, "*", "'"), _OTHER_NAMES)
-    other = is_protein(atoms) & ((names != "CD") | (parents == "ILE"))
-    return np.where(other, _translate(names, _OTHER_PROTEIN_NAMES), names)
-
-
-def _translate(names: Strings, table: Mapping[str, str]) -> Strings:
-    distinct, inverse = np.unique(names, return_inverse=True)
-    return np.array([table.get(str(name), str(name)) for name in distinct])[inverse]
-
-
-def _bond_types(array: Any, bonds: Ints, residues: Ints) -> tuple[Ints, Bools]:
-    """Look up the types of bonds, and mark the residues of which some bond is not known."""
-    from biotite.structure import BondType, info
-
-    types = np.full(len(bonds), int(BondType.SINGLE), dtype=np.int64)
-    inside = residues[bonds[:, 0]] == residues[bonds[:, 1]]
-    strange = np.zeros(int(residues[-1]) + 1 if len(residues) else 0, dtype=np.bool_)
-    tables: dict[str, Mapping[tuple[str, str], Any]] = {}
-    for bond in np.flatnonzero(inside):
-        one, other = bonds[bond]
-        resname = str(array.res_name[one])
-        if resname not in tables:
-            tables[resname] = info.bonds_in_residue(resname)
-        pair = str(array.atom_name[one]), str(array.atom_name[other])
-        found = tables[resname].get(pair, tables[resname].get(pair[::-1]))
-        types[bond] = int(BondType.ANY if found is None else found)
-        strange[residues[one]] |= found is None
-    return types, strange[residues]
-
-
-def _charges(array: Any, atoms: Atoms, types: Ints, hydride: Any) -> Ints:
-    """Give formal charges to atoms: amino acids as at pH 7, others as their bonds say."""
-    from biotite.structure import filter_canonical_amino_acids
-
-    amino = filter_canonical_amino_acids(array)
-    charges = np.where(_acids(atoms, types), -1, 0) + np.where(_cations(atoms, types), 1, 0)
-    charges = np.where(amino, hydride.estimate_amino_acid_charges(array, _PH), charges)
-    # The first nitrogen of a chain is no end where it is bound to a cap.
-    degrees = np.bincount(atoms.bonds.ravel(), minlength=len(atoms))
-    capped = (array.atom_name == "N") & (degrees > np.where(array.res_name == "PRO", 2, 1))
-    return np.where(amino & capped, 0, charges)
-
-
-def _beside_gaps(array: Any, atoms: Atoms) -> Bools:
-    """Find carbonyls and nitrogens that lack the next amino acid, and with it a direction."""
-    from biotite.structure import filter_amino_acids
-
-    degrees = np.bincount(atoms.bonds.ravel(), minlength=len(atoms))
-    lost = (array.atom_name == "N") & (degrees < 2) & (array.charge == 0)
-    lost |= array.atom_name == "C"
-    found: Bools = lost & filter_amino_acids(array)
-    return found
-
-
-def _acids(atoms: Atoms, types: Ints) -> Bools:
-    """Find the oxygens of phosphates, sulphates, carboxylates and the like without a proton."""
-    from biotite.structure import BondType
-
-    count = len(atoms)
-    degrees = np.bincount(atoms.bonds.ravel(), minlength=count)
-    oxygens = (atoms.elements == "O") & (degrees == 1)
-    ends = np.concatenate([atoms.bonds, atoms.bonds[:, ::-1]])
-    kinds = np.concatenate([types, types])
-    double = oxygens[ends[:, 1]] & (kinds == int(BondType.DOUBLE))
-    acid = np.isin(atoms.elements, ("P", "S", "C", "N"))
-    acid &= np.bincount(ends[double, 0], minlength=count) > 0
-    single = oxygens[ends[:, 1]] & (kinds == int(BondType.SINGLE)) & acid[ends[:, 0]]
-    found = np.zeros(count, dtype=np.bool_)
-    found[ends[single, 1]] = True
-    return found
-
-
-def _cations(atoms: Atoms, types: Ints) -> Bools:
-    """Find nitrogens with four bonds, double ones counted twice: nitro groups, nicotinamide."""
-    from biotite.structure import BondType
-
-    orders = np.ones(len(types), dtype=np.int64)
-    orders[np.isin(types, (int(BondType.DOUBLE), int(BondType.AROMATIC_DOUBLE)))] = 2
-    orders[types == int(BondType.TRIPLE)] = 3
-    sums = np.bincount(atoms.bonds.ravel(), np.repeat(orders, 2), minlength=len(atoms))
-    found: Bools = (atoms.elements == "N") & (sums >= 4)
-    return found
-
-
-def _complete(
-    ensemble: Ensemble, snapshot: Structure, filled: Any, original: Bools, notes: tuple[str, ...]
-) -> Ensemble:
-    """Make an ensemble of the atoms that were there, as they were, and the new ones."""
-    old = snapshot.atoms
-    parents = np.maximum.accumulate(np.where(original, np.cumsum(original) - 1, 0))
-    elements = np.where(original, old.elements[parents], "H")
-    new_bonds = filled.bonds.as_array()[:, :2].astype(np.int64)
-    places = np.flatnonzero(original)
-    atoms = Atoms(
-        names=frozen(np.where(original, old.names[parents], filled.atom_name.astype(np.str_))),
-        elements=frozen(elements),
-        resnames=frozen(old.resnames[parents]),
-        resids=frozen(old.resids[parents]),
-        icodes=frozen(old.icodes[parents]),
-        chains=frozen(old.chains[parents]),
-        masses=frozen(np.where(original, old.masses[parents], element_masses(elements))),
-        bonds=sorted_bonds(
-            np.concatenate([places[old.bonds], new_bonds[~original[new_bonds].all(axis=1)]])
-        ),
-    )
-    coordinates: Floats = np.asarray(filled.coord, dtype=np.float64)
-    coordinates[original] = snapshot.coordinates
-    box = None if not snapshot.boxes.matrices.any() else snapshot.boxes.matrices
+    box = made.boxes.matrices if made.boxes.matrices.any() else None
     return replace(
-        ensemble,
-        frames=ArrayFrames(frozen(coordinates[None]), box),
-        atoms=atoms,
-        site_atoms=np.arange(len(atoms)),
-        unit="Å",
-        weights=None,
+        Ensemble.from_array(made.coordinates[None], atoms=made.atoms, unit="Å", boxes=box),
+        images=ensemble.images and Images(ensemble.images.molecules[owners]),
+        sources=ensemble.sources,
         notes=(*ensemble.notes, *notes),
     )
+
+
+def turn_hydrogens(structure: Structure, *, run: Run = DEFAULT) -> Structure:
+    """Return a structure whose hydroxyls, thiols and ammonium have their strongest bonds.
+
+    The energy of a rotor is that of the strongest bond of each of its hydrogens, and more for each
+    atom that they touch. Since energies depend on the heavy neighbours of an acceptor only, rotors
+    matter to one another only where their hydrogens touch. Up to three rotors of such a group are
+    solved exactly, in steps of 10°, and those after them with these in place.
+    """
+    chemistry = Chemistry(structure)
+    rotors = _rotors(chemistry)
+    count = len(rotors.donors)
+    energies, clashes = _rotor_energies(chemistry, rotors, run), _rotor_clashes(structure, rotors)
+    ends = np.array([*clashes], np.int64).reshape(-1, 2)
+    links = sparse.coo_array((np.ones(len(ends)), ends.T), shape=(count, count))
+    groups = csgraph.connected_components(links, directed=False)[1]
+    states = np.zeros(count, np.int64)
+    for group in range(groups.max(initial=-1) + 1):
+        members = np.flatnonzero(groups == group)
+        for start in range(0, len(members), _TOGETHER):
+            chosen = members[start : start + _TOGETHER].tolist()
+            states[chosen] = _best_states(chosen, energies, clashes)
+            for one, other in clashes:
+                if one in chosen:
+                    energies[:, other] += clashes[one, other][states[one]]
+    return rotors.turned(structure, states)
+
+
+# ---- placing -------------------------------------------------------------------------------------
+
+
+def _as_array(structure: Structure) -> tuple[Any, Bools]:
+    """Return what hydride takes, with bonds as in the dictionary, and atoms it does not know."""
+    try:
+        from biotite.structure import AtomArray, BondList, connect_via_residue_names
+    except ImportError:
+        raise ImportError('adding hydrogens needs pip install "pytimme[rigidity]"') from None
+    atoms, residues = structure.atoms, residue_index(structure.atoms)
+    array = AtomArray(len(atoms))
+    array.coord = structure.coordinates.astype(np.float32)
+    array.chain_id, array.res_id, array.ins_code = atoms.chains, atoms.resids, atoms.icodes
+    array.res_name = parent_residues(atoms.resnames)
+    nucleic, array.element = is_nucleic(atoms), np.char.upper(atoms.elements)
+    array.atom_name = np.where(nucleic, np.char.replace(atoms.names, "*", "'"), atoms.names)
+    for inside, others in (
+        (is_protein(atoms), _PROTEIN_NAMES),
+        (nucleic, _NUCLEIC_NAMES),
+        (array.res_name == "ILE", {"CD": "CD1"}),
+    ):
+        for other, name in others.items():
+            array.atom_name[inside & (atoms.names == other)] = name
+    known = connect_via_residue_names(array, inter_residue=False).as_array().astype(np.int64)
+    table = sparse.csr_array((known[:, 2], known[:, :2].T), shape=(len(atoms), len(atoms)))
+    one, other = atoms.bonds.T
+    types = np.where(residues[one] == residues[other], table[one, other], _SINGLE)
+    array.bonds = BondList(len(atoms), np.column_stack([atoms.bonds, types]))
+    return array, np.isin(residues, residues[one[types == _UNKNOWN]])
+
+
+def _set_charges(structure: Structure, array: Any, ph: float) -> Bools:
+    """Set the charges of amino acids by the pH, and return which atoms may get hydrogens."""
+    from biotite.structure import filter_amino_acids, filter_canonical_amino_acids
+    from hydride import estimate_amino_acid_charges
+
+    names, resnames, elements = array.atom_name, array.res_name, structure.atoms.elements
+    one, other, types = array.bonds.as_array().astype(np.int64).T
+    starts, ends = np.append(one, other), np.append(other, one)
+    double = np.tile(np.isin(types, _DOUBLE), 2)
+    degrees = np.bincount(starts, minlength=len(names))
+    charges = estimate_amino_acid_charges(array, ph)
+    # The first nitrogen of a chain is no end where it is bound to a cap.
+    charges[(names == "N") & (degrees > np.where(resnames == "PRO", 2, 1))] = 0
+    # Other acids have lost their hydrogens: oxygens by a single bond at an atom that has another
+    # one by a double bond. Nitrogens with four bonds, double ones counted twice, have none.
+    free = (elements == "O") & (degrees == 1)
+    acid = np.bincount(starts[free[ends] & double], minlength=len(names)) > 0
+    full = (elements == "N") & (degrees + np.bincount(starts, double, len(names)) >= 4)
+    full[ends[free[ends] & ~double & acid[starts]]] = True
+    full &= ~filter_canonical_amino_acids(array)
+    # A metal takes the proton of cysteine, and that of histidine is at the other nitrogen.
+    metals = metal_bonds(structure, np.ones(len(names), np.bool_))
+    bound = np.isin(np.arange(len(names)), metals[:, 1]) & np.isin(resnames, ("CYS", "HIS"))
+    residues = residue_index(structure.atoms)
+    charges[(names == "ND1") & np.isin(residues, residues[bound & (names == "NE2")])] = 1
+    array.set_annotation("charge", charges)
+    # Before and after a gap, carbonyls and nitrogens lack the next amino acid.
+    lost = (names == "C") | ((names == "N") & (degrees < 2) & (charges == 0))
+    may: Bools = ~(full | bound | (lost & filter_amino_acids(array)))
+    return may
+
+
+def _place(structure: Structure, array: Any, bearing: Bools, run: Run) -> tuple[Structure, Ints]:
+    """Return the structure with hydrogens, and which old atom each is or is bound to.
+
+    One piece after another goes to hydride; no bond joins two.
+    """
+    from biotite.structure import concatenate
+    from hydride import add_hydrogen
+
+    old, residues = structure.atoms, residue_index(structure.atoms)
+    starts = np.append(np.flatnonzero(np.diff(residues, prepend=-1)), len(old))
+    first, last = (np.bincount(ends + 1, minlength=len(old) + 1) for ends in old.bonds.T)
+    breaks = starts[np.cumsum(first - last)[starts] == 0]  # which no bond crosses
+    bounds = np.unique(breaks[np.searchsorted(breaks, [*range(0, len(old), _PIECE), len(old)])])
+    pieces, originals = list[Any](), list[Bools]()
+    for start, stop in pairwise(bounds.tolist()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of atoms without a fragment
+            piece, original = add_hydrogen(array[start:stop], mask=bearing[start:stop])
+        pieces.append(piece)
+        originals.append(original)
+        run.tell(50 * stop // len(old), 100)
+    filled, original = concatenate(pieces), np.concatenate(originals)
+    bonds = sorted_bonds(filled.bonds.as_array()[:, :2])
+    owners = np.cumsum(original) - 1
+    parents, hydrogens = bonds[~original[bonds].all(axis=1)].T  # which follow their parents
+    owners[hydrogens] = owners[parents]
+    elements = np.where(original, old.elements[owners], "H")
+    atoms = replace(
+        old.take(owners),
+        names=frozen(np.where(original, old.names[owners], filled.atom_name)),
+        elements=frozen(elements),
+        masses=frozen(np.where(original, old.masses[owners], element_masses(elements))),
+        bonds=bonds,
+    )
+    places = filled.coord.astype(np.float64)
+    places[original] = structure.coordinates
+    return Structure(atoms, places, structure.boxes.select(owners)), owners
+
+
+# ---- turning -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rotors:
+    """Donors with one heavy neighbour, about the bond to which their hydrogens turn."""
+
+    donors: Ints  # (rotors,), ascending
+    hydrogens: Ints  # (hydrogens,), ascending
+    owners: Ints  # (hydrogens,), the rotor of each
+    arms: Floats  # (states, hydrogens, 3), from the donor to each, turned in even steps
+
+    def turned(self, structure: Structure, states: Ints) -> Structure:
+        """Return the structure with every rotor in one of its states."""
+        places = structure.coordinates.copy()
+        arms = self.arms[states[self.owners], np.arange(len(self.owners))]
+        places[self.hydrogens] = places[self.donors[self.owners]] + arms
+        return replace(structure, coordinates=places)
+
+
+def _rotors(chemistry: Chemistry) -> _Rotors:
+    structure, heavy = chemistry.structure, ~chemistry.hydrogens
+    hydrogens, donors = donor_hydrogens(chemistry)
+    turns = chemistry.beside(heavy)[donors] == 1
+    turns &= ~np.isin(donors, chemistry.bonds[chemistry.locked])
+    hydrogens, (donors, owners) = hydrogens[turns], np.unique(donors[turns], return_inverse=True)
+    _, others = chemistry.neighbours(donors)
+    axes = structure.vectors(others[heavy[others]], donors)
+    axes = (axes / np.linalg.norm(axes, axis=1, keepdims=True))[owners]
+    arms = structure.vectors(donors[owners], hydrogens)
+    along = axes * np.einsum("ij,ij->i", arms, axes)[:, None]
+    angles = 2 * np.pi * np.arange(_STEPS)[:, None, None] / _STEPS
+    turned = along + np.cos(angles) * (arms - along) + np.sin(angles) * np.cross(axes, arms)
+    return _Rotors(donors, hydrogens, owners, turned)
+
+
+def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
+    """Return the energy of each rotor in each state (states, rotors), other rotors left aside."""
+    hydrogens, elements = rotors.hydrogens, chemistry.atoms.elements
+    still = np.setdiff1d(np.arange(len(elements)), hydrogens)
+    near = chemistry.structure.cross_pairs(hydrogens, still, _NEAR)
+    near = near[chemistry.far_apart(*near.T)]
+    limits = [_TOUCHING.get(element, _OTHERS_TOUCHING) for element in elements[near[:, 1]]]
+    acceptors = np.flatnonzero(chemistry.acceptors)
+    bonds = chemistry.structure.cross_pairs(hydrogens, acceptors, _AROUND)
+    giver, toucher = (np.searchsorted(hydrogens, pairs[:, 0]) for pairs in (bonds, near))
+    donors = rotors.donors[rotors.owners[giver]]
+    far = chemistry.far_apart(donors, bonds[:, 1])
+    giver, donors, bonds = giver[far], donors[far], bonds[far]
+    energies = np.empty((_STEPS, len(rotors.donors)))
+    for state in range(_STEPS):
+        turned = rotors.turned(chemistry.structure, np.full(len(rotors.donors), state))
+        lowest = np.zeros(len(hydrogens))
+        found = bond_energies(turned, chemistry, donors, *bonds.T).energies
+        np.minimum.at(lowest, giver, found)
+        touching = toucher[turned.distances(*near.T) < limits]
+        lowest += _PENALTY * np.bincount(touching, minlength=len(hydrogens))
+        lowest += _LEAST * min(state, _STEPS - state)
+        energies[state] = np.bincount(rotors.owners, lowest, len(rotors.donors))
+        run.tell(50 + 50 * (state + 1) // _STEPS, 100)
+    return energies
+
+
+def _rotor_clashes(structure: Structure, rotors: _Rotors) -> _Clashes:
+    """Return what it costs that two rotors touch, for those that can."""
+    found = _Clashes()
+    for pair in structure.pairs(rotors.donors, _NEAR):
+        one, other = np.searchsorted(rotors.donors, pair).tolist()
+        start = rotors.arms[:, rotors.owners == one]
+        end = structure.vectors(*pair[:, None]) + rotors.arms[:, rotors.owners == other]
+        gaps = np.linalg.norm(end[None, :, None] - start[:, None, :, None], axis=-1)
+        touching = np.count_nonzero(gaps < _TOUCHING["H"], axis=(2, 3))
+        if touching.any():
+            found[one, other] = _PENALTY * touching
+    return found
+
+
+def _best_states(group: list[int], energies: Floats, clashes: _Clashes) -> tuple[int, ...]:
+    """Return the states of some rotors that have the lowest energy together."""
+    states = np.ix_(*len(group) * [np.arange(_STEPS)])
+    total = np.zeros((_STEPS,) * len(group))
+    for place, rotor in enumerate(group):
+        total += energies[states[place], rotor]
+    for one, other in combinations(range(len(group)), 2):
+        if (group[one], group[other]) in clashes:
+            total += clashes[group[one], group[other]][states[one], states[other]]
+    return tuple(map(int, np.unravel_index(total.argmin(), total.shape)))

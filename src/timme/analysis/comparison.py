@@ -1,0 +1,205 @@
+"""Two results, or tables of clusters, compared on the sites that both show."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timme._arrays import Floats, Ints
+from timme._text import require
+from timme.analysis import finding
+from timme.analysis.inputs import settings_of
+from timme.analysis.result import Analysis, Comparison, Made, Source, System
+from timme.analysis.settings import CompareSettings
+from timme.analysis.store import load
+from timme.comparison import agree, common_sites, difference
+from timme.ensemble import Atoms
+from timme.hierarchy import Quantity, grow
+from timme.io.files import read_bytes
+
+GIVEN = Quantity("level", words="level of a table of clusters")
+
+_LEVEL = 0.0  # the only one
+_TABLES = (".csv", ".tsv", ".txt")
+_NUMBER = re.compile(r"(-?\d{1,9})([A-Za-z]?)")  # of a residue, with its insertion code
+
+
+def compare(
+    first: Analysis | str | Path,
+    second: Analysis | str | Path,
+    *,
+    settings: CompareSettings | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare two results on the sites that both show, with a chance level.
+
+    Parameters
+    ----------
+    first, second : Analysis or path
+        Results, their folders or files, or tables of clusters (:func:`read_partition`).
+    settings : CompareSettings, optional
+        All settings at once.
+    **options
+        Fields of :class:`timme.analysis.CompareSettings`: ``cutoffs``, two at which clusters are
+        matched, by default those that agree best; ``min_size`` of clusters that are matched;
+        ``chains`` of the first, and what the second calls them; ``align``, whether residues are
+        matched by number, by sequence, or as fits; ``seed`` of the chance level.
+
+    Returns
+    -------
+    Comparison
+        The finding, the agreement at every pair of cutoffs, and the common sites.
+    """
+    chosen = settings_of(CompareSettings, settings, options)
+    one, other = _open(first), _open(second)
+    common = common_sites(
+        one.shown_atoms, other.shown_atoms, chains=chosen.chains, align=chosen.align
+    )
+    trees = one.hierarchy.restrict(common.first), other.hierarchy.restrict(common.second)
+    # A table is one partition: single sites, below its level, are none of its clusters.
+    found = agree(
+        *(tree.cut(_LEVEL) if tree.quantity == GIVEN else tree for tree in trees),
+        cutoffs=chosen.cutoffs or (None, None),
+        min_size=chosen.min_size,
+        along_chain=one.system.sequential and other.system.sequential,
+        seed=chosen.seed,
+    )
+    names = _names(one, other)
+    spreads = _spread(one, common.first), _spread(other, common.second)
+    # Bonds are known by chains and numbers, which must be those of the same residues.
+    atoms = one.shown_atoms.take(common.first), other.shown_atoms.take(common.second)
+    columns = [(each.chains, each.resids, each.icodes) for each in atoms]
+    same = all(map(np.array_equal, *columns))
+    tables = [each for each in (one, other) if each.hierarchy.quantity == GIVEN]
+    made = Comparison(
+        first=one,
+        second=other,
+        common=common,
+        agreement=replace(found, first=trees[0], second=trees[1]),
+        names=names,
+        made=Made(
+            recipe="compare",
+            kind=one.made.kind,
+            title=" and ".join(names),
+            settings=chosen,
+            given=tuple(sorted(chosen.model_fields_set)),
+            sources=(*one.made.sources, *other.made.sources),
+        ),
+        difference=difference(
+            *trees,
+            spreads=None if spreads[0] is None or spreads[1] is None else (spreads[0], spreads[1]),
+            bonds=(_bonds(one), _bonds(other)) if same else (set(), set()),
+        ),
+        notes=(*(note for each in tables for note in each.notes), *common.notes),
+    )
+    return replace(made, finding=finding.agreement(made))
+
+
+def read_partition(path: str | Path) -> Analysis:
+    """Read a table of clusters, one site in each row.
+
+    Parameters
+    ----------
+    path : path
+        A table with the columns ``number`` and ``residue``, the number and the name of a residue,
+        ``cluster`` and, if they are there, ``chain`` and ``name`` (of the atom), as in the
+        ``sites.csv`` of a result. Rows with cluster 0, or none, are in no cluster and left out.
+
+    Returns
+    -------
+    Analysis
+        A hierarchy of one level, without coordinates.
+    """
+    rows = [row for row in _read_rows(path) if row["cluster"] not in ("", "0")]
+    if not rows:
+        raise ValueError(f"{path}: no site is in a cluster: check the column cluster")
+    numbers = [_NUMBER.fullmatch(row["number"]) for row in rows]
+    wrong = [row["number"] for row, number in zip(rows, numbers, strict=True) if number is None]
+    if wrong:
+        raise ValueError(f"{path}: residue numbers are written as 52 or 52A, got {wrong[0]!r}")
+    known = [number.groups() for number in numbers if number is not None]
+    atoms = replace(
+        Atoms.unnamed(len(rows)),
+        names=np.array([row.get("name", "").rpartition("/")[2] for row in rows]),
+        resnames=np.array([row["residue"] for row in rows]),
+        chains=np.array([row.get("chain", "") for row in rows]),
+        resids=np.array([int(number) for number, _ in known]),
+        icodes=np.array([code for _, code in known]),
+    )
+    labels = np.unique([row["cluster"] for row in rows], return_inverse=True)[1]
+    ranked = np.argsort(labels, kind="stable")
+    edges = np.column_stack([ranked[:-1], ranked[1:]])[np.diff(labels[ranked]) == 0]
+    residues = bool((atoms.resnames != "").any())
+    system = System.without_places(atoms)
+    name = "residue" if residues else "site"
+    return Analysis(
+        replace(system, shown_name=name, sequential=residues),
+        grow(len(rows), edges, np.full(len(edges), _LEVEL), quantity=GIVEN),
+        Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),)),
+        (f"{path}: clusters of {len(rows):,} sites, without cutoffs",),
+    )
+
+
+def _read_rows(path: str | Path) -> list[dict[str, str]]:
+    """Return the cells of a table by the names of its columns, in small letters."""
+    lines = read_bytes(path).decode(errors="replace").splitlines()
+    delimiter = max(",;\t", key=lines[0].count)
+    try:
+        cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+    except csv.Error as error:
+        raise ValueError(f"{path}: {error}: write the table again") from None
+    names = [name.lower() for name in cells[0]]
+    if not {"number", "residue", "cluster"} <= set(names):
+        raise ValueError(
+            f"{path}: a table of clusters has the columns number, residue (its name) and cluster, "
+            f"got {', '.join(names)}: give such a table, or the folder of a result"
+        )
+    return [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in cells[1:] if row]
+
+
+def _names(*results: Analysis) -> tuple[str, str]:
+    """Return what both results are called, without chains if these are not needed."""
+    full = [each.made.title for each in results]
+    plain = [
+        title.removesuffix(f" {' '.join(getattr(each.made.settings, 'chain', None) or ())}")
+        for title, each in zip(full, results, strict=True)
+    ]
+    one, other = (name or f"result {n}" for n, name in enumerate(plain, 1))
+    if one == other:
+        one, other = full
+    return (one, other) if one != other else (f"{one}-1", f"{other}-2")
+
+
+def _open(given: Any) -> Analysis:
+    """Return a result, read from its folder, its file or a table if need be."""
+    if isinstance(given, str | Path):
+        table = Path(given).suffix.lower() in _TABLES
+        given = read_partition(given) if table else load(given)
+    remedy = "give two results, or their folders; timme.comparison.agree compares hierarchies"
+    require(given, Analysis, "compare", {"other": remedy})
+    found: Analysis = given
+    return found
+
+
+def _spread(result: Analysis, rows: Ints) -> Floats | None:
+    """Return the standard deviation of core heights over models or perturbed copies."""
+    many = None if result.rigidity is None else result.rigidity.together
+    return None if many is None else np.std(many.stability[:, rows], axis=0, ddof=1)
+
+
+def _bonds(result: Analysis) -> set[str]:
+    """Return the hydrogen bonds of a network that hold, by donor and acceptor."""
+    rigid, atoms = result.rigidity, result.system.sites
+    if rigid is None:
+        return set()
+    donors = np.arange(len(atoms))  # of a hydrogen, the atom to which it is bound
+    donors[atoms.bonds[:, 1]], donors[atoms.bonds[:, 0]] = atoms.bonds.T
+    held = rigid.network.of_kind("hydrogen bond", "salt bridge")
+    hydrogens, acceptors = rigid.network.bonds[held & (rigid.network.energies <= rigid.cutoff)].T
+    ends = zip(donors[hydrogens].tolist(), acceptors.tolist(), strict=True)
+    return {f"{atoms.label(donor)} – {atoms.label(acceptor)}" for donor, acceptor in ends}

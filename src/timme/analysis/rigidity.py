@@ -1,0 +1,171 @@
+"""The recipe of static rigidity: a structure becomes the hierarchy of its hydrogen bonds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from timme import objects
+from timme._text import counted
+from timme.analysis.choices import choose_shown
+from timme.analysis.inputs import noted_warnings, read_snapshots, settings_of
+from timme.analysis.recipe import finish
+from timme.analysis.result import Analysis, Rigidity, announce
+from timme.analysis.settings import RigiditySettings
+from timme.analysis.system import origin_of, system_of
+from timme.engine.checkpoint import Progress
+from timme.ensemble import Ensemble, Frames
+from timme.ensemble.frames import ArraySource
+from timme.ensemble.residues import is_water, residue_index
+from timme.rigidity import (
+    add_hydrogens,
+    decompose,
+    dilute,
+    network,
+    perturbed,
+    read_constraints,
+    together,
+)
+from timme.rigidity.checks import lacks_hydrogens
+from timme.rigidity.decomposition import base_energy, residue_flexibility
+
+
+def analyse_rigidity(
+    source: Any,
+    *others: Any,
+    settings: RigiditySettings | None = None,
+    workers: int | None = None,
+    client: Any = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Analysis:
+    """Find the rigid clusters of a structure, and how hydrogen bonds join them.
+
+    Hydrogens are added where there are none. Waters are left out by default; metals stay.
+
+    Parameters
+    ----------
+    source : path, Universe, Ensemble, …
+        Anything that :func:`timme.read` takes, or an Ensemble: all atoms of a structure.
+    *others : path
+        Trajectories of a topology, or more structures.
+    settings : RigiditySettings, optional
+        All settings at once.
+    workers : int, optional
+        Number of threads for several structures, all cores by default.
+    client : distributed.Client or str, optional
+        Dask cluster that decomposes several structures, or the address of its scheduler.
+    progress : callable, optional
+        Called with the work done and the whole work; its method ``begin``, if it has one, with the
+        name of each phase.
+    **options
+        Fields of :class:`timme.analysis.RigiditySettings`: ``energy``, ``chain``, ``model``,
+        ``ensemble=True`` for all models or frames, ``perturb=20`` for copies of one, and others.
+
+    Returns
+    -------
+    Analysis
+        The hierarchy of one structure, by the energy of its hydrogen bonds; ``rigidity`` has its
+        network and, of several structures, how often sites are rigid together.
+    """
+    chosen = settings_of(RigiditySettings, settings, options)
+    with noted_warnings() as warned:
+        announce(progress, "adding hydrogens")
+        read = _read(source, others, chosen, progress)
+        filled = _with_hydrogens(read, chosen.ph, progress)
+        ensemble = filled if chosen.waters else _without_waters(filled)
+        announce(progress, "finding bonds")
+        how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
+        if chosen.constraints is None:
+            held = network(ensemble, cutoff=max(chosen.energy, 0.0), progress=progress, **how)
+        else:
+            held = read_constraints(chosen.constraints, ensemble)
+        lowest = base_energy(held)
+        if chosen.energy < lowest:
+            raise ValueError(f"energy= is at least {lowest:g} kcal/mol, got {chosen.energy:g}")
+        every = objects.points(ensemble)
+        shown = choose_shown(every, chosen.shown)
+        many = None
+        if chosen.ensemble or chosen.perturb is not None:
+            announce(progress, "decomposing structures")
+            how |= {"workers": workers or chosen.workers, "client": client, "progress": progress}
+            models = ensemble
+            if chosen.perturb is not None:
+                models = perturbed(ensemble, copies=chosen.perturb, seed=chosen.seed)
+            many = together(models, chosen.energy, sites=shown.objects, **how)
+    n_added, found = filled.n_sites - read.n_sites, decompose(held, chosen.energy)
+    rigid = Rigidity(
+        network=replace(held, notes=()),
+        decomposition=found,
+        cutoff=chosen.energy,
+        flexibility=residue_flexibility(found, held, ensemble.sites),
+        n_added=n_added,
+        together=many,
+    )
+    made = origin_of(ensemble, chosen, chosen.model_fields_set)
+    title = " ".join([made.title, *(chosen.chain or ())]).strip()
+    made = replace(made, recipe="rigidity", kind="molecule", title=title, n_pairs=len(held.bonds))
+    system = system_of(every, shown)
+    if n_added:
+        system = replace(system, numbers=None)  # other than those in the files of the user
+    analysis = Analysis(system, dilute(held), made, rigidity=rigid)
+    return finish(analysis, (*ensemble.notes, *held.notes, *warned))
+
+
+def _read(
+    source: Any, others: tuple[Any, ...], chosen: RigiditySettings, progress: Progress | None
+) -> Ensemble:
+    """Return all snapshots of an ensemble, else the only one that counts."""
+    if chosen.ensemble:
+        return read_snapshots(source, others, chosen, progress)
+    if chosen.begin is not None or chosen.end is not None or chosen.step is not None:
+        raise ValueError("begin=, end= and step= are for an ensemble: use model=, or add ensemble=")
+    model, count = chosen.model or 1, 0
+    if isinstance(source, Ensemble):
+        count = source.n_snapshots
+        source = source[min(model, count + 1) - 1 : model]
+    else:
+        chosen = chosen.model_copy(update={"begin": model - 1, "end": model})
+    try:
+        found = read_snapshots(source, others, chosen, progress)
+    except ValueError as error:
+        slice_ = f"start={model - 1}, stop={model}, step=None keep none"
+        raise ValueError(str(error).replace(slice_, f"model={model} is not there")) from None
+    count = count or found.n_source
+    if count < 2 or chosen.model is not None:
+        return found
+    note = f"of {count:,} models or frames, the first was taken (model=, or ensemble= for all)"
+    return replace(found, notes=(*found.notes, note))
+
+
+def _with_hydrogens(ensemble: Ensemble, ph: float, progress: Progress | None) -> Ensemble:
+    """Return structures with hydrogens, which turn to waters too."""
+    if not (len(ensemble.sites.bonds) and lacks_hydrogens(ensemble.sites)):
+        return ensemble
+    models = range(ensemble.n_snapshots)
+    filled = [add_hydrogens(ensemble, model, ph=ph, progress=progress) for model in models]
+    if len({each.n_sites for each in filled}) > 1:
+        raise ValueError(
+            f"{ensemble.prefix}models get different hydrogens: analyse one of them (model=)"
+        )
+    frames = [each.snapshot() for each in filled]
+    boxes = [box for _, box in frames if box is not None]
+    source = ArraySource(
+        np.array([places for places, _ in frames]),
+        np.array(boxes) if boxes else None,
+        np.full(len(frames), np.nan),
+    )
+    return replace(filled[0], frames=Frames.of(source))
+
+
+def _without_waters(ensemble: Ensemble) -> Ensemble:
+    water = is_water(ensemble.sites)
+    if not water.any():
+        return ensemble
+    if water.all():
+        raise ValueError(f"{ensemble.prefix}there are waters only: keep them with waters=True")
+    count = len(np.unique(residue_index(ensemble.sites)[water]))
+    note = f"left out {counted(count, 'water')} (waters=True keeps them)"
+    return replace(ensemble.select(np.flatnonzero(~water)), notes=(*ensemble.notes, note))

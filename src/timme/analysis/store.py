@@ -1,0 +1,208 @@
+"""A result in one file: arrays as in npz, all else as JSON, nothing that is carried out.
+
+A result is one dataclass, and its file is made of its fields by their types: no part of a result
+knows that it is stored. Arrays become members of a zip archive that `numpy.load` opens as well.
+Reading follows the types alone: only members that a field names are unpacked.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from timme import memory
+from timme._arrays import frozen
+from timme._files import write_atomically
+from timme._text import require
+from timme.analysis.result import Analysis, Comparison
+from timme.analysis.settings import (
+    CompareSettings,
+    Model,
+    MotionSettings,
+    RigiditySettings,
+    Settings,
+    make,
+)
+
+FORMAT = 4
+RESULT = "result.npz"  # in the folder of a run
+
+_TEXT = "result.json"  # the member with all that is no array
+_LEVEL = 3  # of compression; 6 takes 2.5 times as long and saves a fifteenth
+_KINDS: dict[str, type[Analysis | Comparison]] = {"analysis": Analysis, "comparison": Comparison}
+_SETTINGS: dict[str, type[Model]] = {
+    kind.__name__: kind for kind in (Settings, MotionSettings, RigiditySettings, CompareSettings)
+}
+_Arrays = dict[str, npt.NDArray[Any]]
+
+
+def save(result: Analysis | Comparison, path: str | Path) -> Path:
+    """Write a result into one file, which is replaced.
+
+    Parameters
+    ----------
+    result : Analysis or Comparison
+        What to keep.
+    path : path
+        Where to write, such as ``result.npz``.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    return write_atomically(path, to_bytes(result))
+
+
+def to_bytes(result: Analysis | Comparison) -> bytes:
+    """Return the content of the file of a result, the same for the same result."""
+    remedies = {"other": "give what timme.analyse, timme.analyse_rigidity or timme.compare returns"}
+    if not isinstance(result, Comparison):
+        require(result, Analysis, "save", remedies)
+    arrays = _Arrays()
+    kind = next(name for name, each in _KINDS.items() if isinstance(result, each))
+    text = {"timme": FORMAT, "kind": kind, "result": _flatten(result, kind, arrays)}
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+        with archive.open(_TEXT, "w") as member:
+            member.write(json.dumps(text).encode())
+    return made.getvalue()
+
+
+def load(path: str | Path) -> Analysis | Comparison:
+    """Read a result back.
+
+    Parameters
+    ----------
+    path : path
+        A file written by :func:`save`, or the folder of a run.
+
+    Returns
+    -------
+    Analysis or Comparison
+        The same data. What only a newer version knows is left out, with a note.
+    """
+    file = Path(path).expanduser()
+    file = file / RESULT if file.is_dir() else file
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: there is no such file: give the {RESULT} of a run")
+    unknown = list[str]()
+    try:
+        with zipfile.ZipFile(file) as archive:
+            _refuse_bombs(archive)
+            text = json.loads(archive.read(_TEXT))
+            if text["timme"] == FORMAT:
+                kind = text["kind"]
+                made = _Reader(archive, unknown).rebuild(_KINDS[kind], text["result"], kind)
+        written = int(text["timme"])
+    except OSError:
+        raise
+    except Exception:  # noqa: BLE001, zip archives and arrays may be damaged in any way
+        raise ValueError(
+            f"{file}: no result of TIMME, or a damaged one: give the {RESULT} of a run"
+        ) from None
+    if written != FORMAT:
+        raise ValueError(
+            f"{file}: written in format {written}, and this version reads format {FORMAT}: use the "
+            "version that wrote it, or run the analysis again"
+        )
+    if unknown:
+        note = f"left out, as this version does not know it: {', '.join(dict.fromkeys(unknown))}"
+        made = replace(made, notes=(*made.notes, note))
+    found: Analysis | Comparison = made
+    return found
+
+
+def _flatten(value: Any, name: str, arrays: _Arrays) -> Any:
+    """Return a value as JSON; arrays are put under the names of their fields."""
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
+        return "array"
+    if isinstance(value, Model):
+        return {type(value).__name__: value.model_dump(mode="json")}
+    kind: Any = type(value)
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        each = {field: getattr(value, field) for field in _field_types(kind)}
+        return {field: _flatten(one, f"{name}.{field}", arrays) for field, one in each.items()}
+    if isinstance(value, tuple):
+        return [_flatten(one, f"{name}.{place}", arrays) for place, one in enumerate(value)]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@cache
+def _field_types(kind: Any) -> dict[str, Any]:
+    """Types of the fields from which a dataclass or a named tuple is made."""
+    hints = get_type_hints(kind)
+    names = [f.name for f in fields(kind) if f.init] if is_dataclass(kind) else kind._fields
+    return {name: hints[name] for name in names}
+
+
+class _Reader:
+    """Makes values of JSON and arrays, by the types of the fields."""
+
+    def __init__(self, archive: zipfile.ZipFile, unknown: list[str]) -> None:
+        self._archive, self._unknown = archive, unknown
+
+    def rebuild(self, hint: Any, text: Any, name: str) -> Any:
+        """Return a value of a type, or fail in any way."""
+        kind, inside = get_origin(hint) or hint, get_args(hint)
+        if kind is UnionType:
+            (one,) = (each for each in inside if each is not NoneType)
+            return None if text is None else self.rebuild(one, text, name)
+        if kind is tuple:
+            each = inside[:1] * len(text) if inside[-1] is ... else inside
+            parts = enumerate(zip(each, text, strict=True))
+            return tuple(self.rebuild(one, part, f"{name}.{k}") for k, (one, part) in parts)
+        if is_dataclass(kind) or hasattr(kind, "_fields"):
+            types = _field_types(kind)
+            known = self._known(text, types, name).items()
+            return kind(**{key: self.rebuild(types[key], x, f"{name}.{key}") for key, x in known})
+        if kind is Model:
+            ((model, values),) = text.items()
+            return make(
+                _SETTINGS[model], **self._known(values, _SETTINGS[model].model_fields, name)
+            )
+        return (
+            self._read_array(inside, name) if kind is np.ndarray else _checked(text, kind, inside)
+        )
+
+    def _read_array(self, inside: tuple[Any, ...], name: str) -> npt.NDArray[Any]:
+        with self._archive.open(f"{name}.npy") as member:
+            array = np.lib.format.read_array(member, allow_pickle=False)
+        (scalar,) = get_args(inside[1])
+        if not np.issubdtype(array.dtype, get_origin(scalar) or scalar):
+            raise ValueError(name)
+        return frozen(array)
+
+    def _known(self, text: dict[str, Any], names: Any, name: str) -> dict[str, Any]:
+        """Return what this version knows; names of the rest are kept for a note."""
+        self._unknown += [f"{name}.{key}" for key in text if key not in names]
+        return {key: value for key, value in text.items() if key in names}
+
+
+def _checked(text: Any, kind: Any, allowed: tuple[Any, ...]) -> Any:
+    """Return a text, a number or a truth value of a type."""
+    if kind is float and type(text) is int:
+        text = float(text)
+    if not (text in allowed if kind is Literal else type(text) is kind):
+        raise ValueError(kind)
+    return text
+
+
+def _refuse_bombs(archive: zipfile.ZipFile) -> None:
+    """Refuse members that would fill the memory."""
+    left = memory.available()
+    if left is not None and sum(member.file_size for member in archive.infolist()) > left:
+        raise MemoryError

@@ -1,0 +1,350 @@
+"""Tables of a result: what stands in its csv files, by column."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timme._arrays import Ints
+from timme._text import is_number
+from timme.ensemble.atoms import Atoms, unit_label
+from timme.ensemble.residues import residue_index
+from timme.hierarchy.curves import count_clusters
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from timme.analysis.result import Analysis, Comparison
+    from timme.motion.hinges import Hinge
+
+_ASCII = str.maketrans({"Å": "A", "µ": "u", "σ": "sigma", "/": "_", " ": "_", "°": "deg"})
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would carry out such a text
+_ROWS = 20  # of a long table in a notebook
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    """Columns of equal length, by their headers.
+
+    Examples
+    --------
+    >>> print(Table({"body": [1, 2], "members": ["A 1-29", "=1+1"], "fit_A": [0.25, np.nan]}).csv())
+    body,members,fit_A
+    1,A 1-29,0.25
+    2,'=1+1,
+    """
+
+    columns: Mapping[str, list[Any]]
+
+    def __post_init__(self) -> None:
+        """Check the lengths, and make lists of arrays."""
+        columns = {name: np.asarray(column).tolist() for name, column in self.columns.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of a table need equal lengths, got {lengths}")
+        object.__setattr__(self, "columns", columns)
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]], headers: Iterable[str] = ()) -> Table:
+        """Return a table of rows with the same headers, which are given where there is no row."""
+        made = list(rows)
+        names = list(made[0]) if made else list(headers)
+        return cls({name: [row[name] for row in made] for name in names})
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(next(iter(self.columns.values()), []))
+
+    def __repr__(self) -> str:
+        return f"<Table: {len(self)} rows; {', '.join(self.columns)}>"
+
+    def to_dataframe(self) -> DataFrame:
+        """Return the table as pandas sees it."""
+        from pandas import DataFrame
+
+        return DataFrame(dict(self.columns))
+
+    def csv(self) -> str:
+        """Return the text of a csv file, in which no cell is a formula of a spreadsheet."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(self.cells())
+        return text.getvalue()
+
+    def cells(self) -> list[list[str]]:
+        """Return all cells as texts, the headers first."""
+        rows = zip(*self.columns.values(), strict=True)
+        return [list(self.columns), *([_cell(value) for value in row] for row in rows)]
+
+    def _repr_html_(self) -> str:
+        rows = self.cells()[: _ROWS + 1]
+        if len(self) > _ROWS:
+            rows.append(["…"] * len(self.columns))
+        lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
+        return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_FORMULAS) and not is_number(text) else text
+
+
+def header(name: str, unit: str) -> str:
+    """Return a header with its unit, in plain letters: ``core_sigma_A``."""
+    return "_".join(filter(None, [name, unit_label(unit)])).translate(_ASCII)
+
+
+def runs(atoms: Atoms, sites: Iterable[int]) -> str:
+    """Return sites as ranges of residue numbers, each chain named once: "A 1-29, 68-115; B 3".
+
+    Parameters
+    ----------
+    atoms : Atoms
+        Of the shown sites; neighbours in this list are neighbours in a range.
+    sites : iterable of int
+        Places in the list.
+
+    Returns
+    -------
+    str
+        Ranges of different chains are separated by semicolons. The only segment of a system is not
+        named.
+
+    Examples
+    --------
+    >>> runs(Atoms.unnamed(9), [0, 1, 2, 5])
+    '1-3, 6'
+    """
+    found = dict[str, list[str]]()
+    one_segment = len(set(atoms.chains.tolist())) == 1 and len(str(atoms.chains[0])) > 1
+    for first, last in ranges(atoms, sites):
+        one, other = (f"{atoms.resids[site]}{atoms.icodes[site]}" for site in (first, last))
+        chain = "" if one_segment else str(atoms.chains[first])
+        found.setdefault(chain, []).append(one if first == last else f"{one}-{other}")
+    return "; ".join(f"{chain} {', '.join(parts)}".strip() for chain, parts in found.items())
+
+
+def ranges(atoms: Atoms, sites: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and the last site of each stretch of one chain."""
+    found = list[tuple[int, int]]()
+    for site in sorted(int(site) for site in sites):
+        if found and site == found[-1][1] + 1 and atoms.chains[site] == atoms.chains[site - 1]:
+            found[-1] = found[-1][0], site
+        else:
+            found.append((site, site))
+    return found
+
+
+def sites(analysis: Analysis) -> Table:
+    """One row for each shown site, with its body, its smallest cluster and its mobility."""
+    atoms, motion, tree = analysis.shown_atoms, analysis.motion, analysis.hierarchy
+    cluster, support = np.zeros(tree.n_sites, np.int64), np.full(tree.n_sites, np.nan)
+    for number, record in enumerate(analysis.clusters, 1):  # parents come before their parts
+        cluster[record.sites], support[record.sites] = number, record.support
+    found: dict[str, Any] = {
+        "chain": atoms.chains,
+        "residue": atoms.resnames,
+        "number": _numbers(atoms),
+        "name": analysis.system.names[analysis.system.shown],
+        "body": [] if motion is None else motion.bodies.labels + 1,
+        "cluster": cluster,
+        "support": support,
+        header(f"core_{tree.quantity.symbol}", tree.unit): tree.core_heights(),
+        header("rmsf", analysis.system.unit): [] if motion is None else motion.fluctuation,
+    }
+    return Table({name: column for name, column in found.items() if len(column)})
+
+
+def _numbers(atoms: Atoms) -> list[str]:
+    """Residue numbers with their insertion codes."""
+    return [f"{number}{code}" for number, code in zip(atoms.resids, atoms.icodes, strict=True)]
+
+
+def clusters(analysis: Analysis) -> Table:
+    """One row for each cluster of the condensed tree, parents before their parts."""
+    tree, atoms = analysis.hierarchy, analysis.shown_atoms
+    low, high, inside, outside = (
+        header(f"{name}_{tree.quantity.symbol}", tree.unit)
+        for name in ("forms_at", "joins_at", "inside", "outside")
+    )
+    rows = []
+    for number, record in enumerate(analysis.clusters, 1):
+        apart = record.separation
+        rows.append(
+            {
+                "cluster": number,
+                "size": record.size,
+                "members": runs(atoms, record.sites),
+                "part_of": record.parent + 1 or None,
+                low: record.low,
+                high: record.high,
+                "plateau": float(np.exp(record.plateau)),
+                "support": record.support,
+                inside: np.nan if apart is None else apart.inside,
+                outside: np.nan if apart is None else apart.across,
+                "chance_overlap": record.chance,
+                "verdict": "" if math.isnan(record.support) else record.sure,
+            }
+        )
+    names = ("cluster", "size", "members", "part_of", low, high, "plateau", "support", inside)
+    return Table.of_rows(rows, (*names, outside, "chance_overlap", "verdict"))
+
+
+def levels(analysis: Analysis) -> Table:
+    """One row for each cutoff at which clusters change, beside independent walkers."""
+    tree, judged = analysis.hierarchy, analysis.confidence
+    chance = None if judged is None else judged.chance
+    counted = count_clusters(tree, large=min_size(analysis), sizes=())
+    found: dict[str, Any] = {
+        header("cutoff", tree.unit): counted.cutoffs[1:],
+        "clusters": counted.n_clusters[1:],
+        "largest": counted.largest[1:],
+        f"in_clusters_of_{counted.large}": counted.large_fraction[1:],
+    }
+    if chance is not None:
+        at = np.searchsorted(chance.cutoffs, counted.cutoffs[1:], side="right") - 1
+        found["chance_largest"] = np.median(chance.largest, axis=0)[at]
+        found["chance_largest_95"] = np.quantile(chance.largest, 0.95, axis=0)[at]
+    return Table(found)
+
+
+def min_size(analysis: Analysis | Comparison) -> int:
+    """Return the smallest cluster that counts."""
+    return int(getattr(analysis.made.settings, "min_size", 10))
+
+
+def bodies(analysis: Analysis) -> Table:
+    """One row for each rigid body, and how it moves against the one it is told against."""
+    unit = analysis.system.unit
+    return Table.of_rows(
+        {
+            "body": body.name,
+            "chain": body.chain,
+            "members": body.members,
+            "size": len(body.sites),
+            header("fit", unit): body.fit,
+            "relative_to": body.relative_to,
+            **_motion_row(body.motion, unit),
+        }
+        for body in analysis.bodies
+    )
+
+
+def _motion_row(hinge: Hinge | None, unit: str) -> dict[str, Any]:
+    """How a body moves, in one row; empty cells for a body that is held still."""
+    names = ("range", "rms", "axis_error", "axis_cone")
+    none = np.full(3, np.nan)
+    axis, point = (none, none) if hinge is None else (hinge.axis, hinge.point)
+    return {
+        "kind": "" if hinge is None else hinge.kind,
+        **{f"{name}_deg": getattr(hinge, name, np.nan) for name in names},
+        header("slide", unit): slide(hinge),
+        **{f"axis_{name}": value for name, value in zip("xyz", axis, strict=False)},
+        **{header(f"point_{k}", unit): x for k, x in zip("xyz", point, strict=False)},
+    }
+
+
+def slide(hinge: Hinge | None) -> float:
+    """Return how far a body slides along its axis over its range of angles."""
+    return float("nan") if hinge is None else abs(hinge.pitch * np.radians(hinge.range))
+
+
+def angles(analysis: Analysis) -> Table:
+    """One row for each snapshot, with the angle of each moving body."""
+    moving = [body for body in analysis.bodies if body.motion is not None]
+    frames: Ints = np.unique(np.concatenate([body.motion.frames for body in moving if body.motion]))
+    found: dict[str, Any] = {"snapshot": frames}
+    for body in moving:
+        if body.motion is None:
+            continue
+        angle = np.full(len(frames), np.nan)
+        angle[np.searchsorted(frames, body.motion.frames)] = body.motion.angles
+        found[f"body_{body.name}_deg"] = angle
+    return Table(found)
+
+
+def constraints(analysis: Analysis) -> Table:
+    """One row for each bond of a network, to be edited and read again."""
+    rigid, atoms = analysis.rigidity, analysis.system.sites
+    if rigid is None:
+        raise ValueError("constraints need the network of bonds, got an analysis of snapshots")
+    network = rigid.network
+    ends = network.bonds.T.tolist()
+    found: dict[str, Any] = {
+        "kind": network.kinds,
+        "bars": network.bars,
+        "energy (kcal/mol)": network.energies,
+    }
+    found |= {f"atom {n}": [atom + 1 for atom in end] for n, end in enumerate(ends, 1)}
+    found |= {f"label {n}": [atoms.label(atom) for atom in end] for n, end in enumerate(ends, 1)}
+    return Table(found)
+
+
+def flexibility(analysis: Analysis) -> Table:
+    """One row for each residue: its flexibility index, and the energy that holds it to the core."""
+    rigid, system = analysis.rigidity, analysis.system
+    if rigid is None:
+        raise ValueError("flexibility needs the network of bonds, got an analysis of snapshots")
+    atoms, residues = system.sites, residue_index(system.sites)
+    first = np.unique(residues, return_index=True)[1]
+    names = atoms.take(first)
+    joins = np.full(len(first), np.nan)
+    joins[residues[system.object_sites[system.shown]]] = analysis.hierarchy.core_heights()
+    found: dict[str, Any] = {
+        "chain": names.chains,
+        "residue": names.resnames,
+        "number": _numbers(names),
+        "flexibility": rigid.flexibility,
+        header("core_E", analysis.hierarchy.unit): joins,
+    }
+    if rigid.together is not None:
+        heights = rigid.together.stability
+        rigid_in = np.full(len(first), np.nan)
+        rigid_in[residues[system.object_sites[system.shown]]] = (heights <= rigid.cutoff).mean(0)
+        found["in_core"] = rigid_in
+    return Table(found)
+
+
+def matched(comparison: Comparison) -> Table:
+    """One row for each pair of clusters that share sites, those that share most first."""
+    found, atoms = comparison.agreement.clusters, comparison.sides[0].shown_atoms
+    large = min_size(comparison)
+    rows = list[dict[str, Any]]()
+    for pair in np.argsort(-found.shared, kind="stable").tolist():
+        one, other = found.pairs[pair].tolist()
+        sizes = int(found.first.sizes[one]), int(found.second.sizes[other])
+        if min(sizes) < large:
+            continue
+        both = np.intersect1d(found.first.members(one), found.second.members(other))
+        rows.append(
+            {
+                "first": one + 1,
+                "second": other + 1,
+                "first_size": sizes[0],
+                "second_size": sizes[1],
+                "shared": found.shared[pair],
+                "jaccard": found.jaccard[pair],
+                "matched": "yes" if found.partners[other] == one else "no",
+                "members": runs(atoms, both),
+            }
+        )
+    headers = "first second first_size second_size shared jaccard matched members"
+    return Table.of_rows(rows, headers.split())
+
+
+def agreement(comparison: Comparison) -> Table:
+    """One row for each pair of cutoffs."""
+    found = comparison.agreement
+    cutoffs = np.meshgrid(*found.cutoffs, indexing="ij")
+    units = header("first", found.first.unit), header("second", found.second.unit)
+    grids = (*cutoffs, found.rand, found.variation, found.excess)
+    names = (*units, "adjusted_rand", "variation_nats", "excess_nats")
+    return Table({name: grid.ravel().tolist() for name, grid in zip(names, grids, strict=True)})

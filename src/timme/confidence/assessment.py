@@ -1,0 +1,253 @@
+"""Assessment of a hierarchy: which clusters are found again, and which move by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from timme._arrays import Floats, Ints, indices
+from timme._text import Described
+from timme.confidence import bootstrap
+from timme.confidence.bootstrap import Convergence, Matches
+from timme.confidence.chance import Chance, compare_with_chance
+from timme.confidence.levels import Silhouettes, silhouettes
+from timme.confidence.noise import Noise
+from timme.confidence.sampling import Compared, Sampling, count_independent
+from timme.confidence.separation import Separation, ShownSigma, measure_shown, median, separate
+from timme.engine.checkpoint import DEFAULT, Run
+from timme.engine.metrics import Metric
+from timme.fluctuations import Fluctuations
+from timme.hierarchy import condensed
+from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, Lineage
+from timme.hierarchy.linking import Linkage
+from timme.hierarchy.tree import Hierarchy
+from timme.objects import Objects
+
+SOLID, HATCHED = 0.85, 0.75  # support of what is well supported, and of what is tentative
+_SAMPLE = 500  # pairs by which σ of shorter trajectories is compared with that of all
+
+Sure = Literal["well supported", "tentative", "not established"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterRecord:
+    """Confidence in one cluster of the condensed tree, as its representative."""
+
+    sites: Ints  # shown sites, ascending
+    parent: int  # place of the cluster that it is a part of; -1 for a whole tree
+    low: float  # cutoff from which its sites are together
+    high: float  # cutoff at which others join them; inf if never
+    plateau: float  # log(high / low); 0 where too few sites are outside
+    support: float = np.nan  # mean overlap with resampled clusters; NaN of a whole tree
+    separation: Separation | None = None  # from its siblings; of a whole tree, from all else
+    chance: float = np.nan  # overlap with clusters of independent walkers; NaN unknown
+    intervals: tuple[tuple[float, float], ...] = ((np.nan, np.nan),) * 2  # 90 % of low and high
+
+    @property
+    def size(self) -> int:
+        """Number of shown sites."""
+        return len(self.sites)
+
+    @property
+    def sure(self) -> Sure:
+        """How well it is supported; a whole tree is always found again."""
+        known = self.separation is not None and self.separation.separate
+        if not known or self.support < HATCHED:
+            return "not established"
+        return "tentative" if self.support < SOLID else "well supported"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Confidence(Described):
+    """Confidence in a hierarchy: its sampling, and a record for each condensed cluster."""
+
+    sampling: Sampling
+    tree: CondensedTree  # of the shown sites
+    records: tuple[ClusterRecord, ...]
+    silhouettes: Silhouettes
+    convergence: Convergence | None = None  # of well supported clusters; None if not resampled
+    chance: Chance | None = None  # of independent walkers, if it was wanted
+
+    @property
+    def trusted(self) -> tuple[ClusterRecord, ...]:
+        """Clusters that are well supported, largest first."""
+        found = [record for record in self.records if record.sure == "well supported"]
+        return tuple(sorted(found, key=lambda record: -record.size))
+
+
+def assess(  # noqa: PLR0913, what was compared, and how
+    objects: Objects,
+    sigma: Fluctuations,
+    hierarchy: Hierarchy,
+    *,
+    shown: Ints | None = None,
+    min_size: int = MIN_SIZE,
+    n_draws: int = bootstrap.N_DRAWS,
+    chance: bool = False,
+    linkage: Linkage = "single",
+    metric: Metric | None = None,
+    noise: Noise | None = None,
+    seed: int = 0,
+    run: Run = DEFAULT,
+) -> Confidence:
+    """Return how well the clusters of a hierarchy are supported.
+
+    Parameters
+    ----------
+    objects : Objects
+        What was compared.
+    sigma : Fluctuations
+        σ of the pairs that were linked.
+    hierarchy : Hierarchy
+        What they were linked to, or that as the shown objects see it.
+    shown : array_like of int, optional
+        Objects in which clusters are counted; all by default.
+    min_size : int, optional
+        Shown objects that a cluster needs.
+    n_draws : int, optional
+        Resampled trajectories.
+    chance : bool, optional
+        Whether clusters are compared with those of independent walkers, for points that are no
+        molecules.
+    linkage : {"single", "braced", "average"}, optional
+        How pairs were joined.
+    metric : str or callable, optional
+        As for :func:`timme.measure`.
+    noise : callable, optional
+        Variance that errors of positions add to pairs of points, if it was subtracted from `sigma`.
+    seed : int, optional
+        Seed of the random numbers.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    Confidence
+        With a record for each cluster of the condensed tree. Of fewer than 3 snapshots it knows
+        cutoffs alone.
+
+    Examples
+    --------
+    >>> import timme
+    >>> made = timme.synthetic.bodies((60, 40), 100)
+    >>> points = timme.objects.points(made.ensemble)
+    >>> sigma = timme.measure(points, timme.pairs.within(points, 10.0))
+    >>> found = assess(points, sigma, timme.link(sigma))
+    >>> [record.size for record in found.trusted]
+    [60, 40]
+    """
+    n_objects = len(objects)
+    seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
+    own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
+    tree = condensed.condense(own, min_size=min_size)
+    compared = Compared(
+        objects, sigma, linkage, metric, noise, shown=None if shown is None else seen, run=run
+    )
+    sampling = count_independent(objects, sigma, metric=metric, noise=noise, seed=seed)
+    known = measure_shown(compared, seen, seed=seed)
+    levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
+    groups = condensed.lineages(own, min_size=min_size, ends=_ends(own, known))
+    found = Confidence(sampling, tree, _records(groups, tree), levels)
+    if chance and objects.ensemble.n_counting >= 3:
+        level = compare_with_chance(compared, groups=groups, large=min_size, seed=seed)
+        overlaps = zip(found.records, level.overlaps.tolist(), strict=True)
+        records = tuple(replace(record, chance=overlap) for record, overlap in overlaps)
+        found = replace(found, records=records, chance=level)
+    if np.isnan(sampling.n_effective) or not groups:
+        return found
+    return _resample(found, compared, known, n_draws=n_draws, seed=seed)
+
+
+def levels_of_matrix(
+    matrix: Floats, hierarchy: Hierarchy, *, min_size: int = MIN_SIZE
+) -> Confidence:
+    """Return the levels of a ready-made matrix (sites, sites), with records of cutoffs alone."""
+    tree = condensed.condense(hierarchy, min_size=min_size)
+    found = silhouettes(hierarchy, matrix, min_size=min_size)
+    records = _records(condensed.lineages(hierarchy, min_size=min_size), tree)
+    return Confidence(Sampling(0, np.nan, (), independent=False), tree, records, found)
+
+
+def _ends(hierarchy: Hierarchy, known: ShownSigma) -> Floats | None:
+    """Median σ to all other sites of each of several trees."""
+    trees = hierarchy.cut(np.inf)
+    if trees.n_clusters == 1:
+        return None
+    inside = trees.labels[known.chosen] == np.arange(trees.n_clusters)[:, None]
+    return np.array([median(known.matrix[np.ix_(own, ~own)]) for own in inside])
+
+
+def _records(groups: Sequence[Lineage], tree: CondensedTree) -> tuple[ClusterRecord, ...]:
+    return tuple(
+        ClusterRecord(group.sites, parent, group.low, group.high, group.width)
+        for group, parent in zip(groups, tree.parents.tolist(), strict=True)
+    )
+
+
+def _resample(
+    found: Confidence, compared: Compared, known: ShownSigma, *, n_draws: int, seed: int
+) -> Confidence:
+    """Add what follows from resampled and shorter trajectories."""
+    sampling, shown = found.sampling, compared.shown
+    n_effective = np.inf if sampling.independent else sampling.n_effective
+    n_snapshots, runs = compared.objects.ensemble.n_snapshots, sampling.replicas
+    draws = bootstrap.draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
+    sums = bootstrap.sum_what_matters(compared, draws)
+    every = np.arange(found.tree.hierarchy.n_sites)
+    masks = np.array([np.isin(every, record.sites) for record in found.records])
+    fractions, shorter = bootstrap.shorten(draws)
+    matches, others = (
+        bootstrap.match(masks, bootstrap.hierarchies(compared, sums, times))
+        for times in (draws.times, shorter)
+    )
+
+    def resample_shown(pairs: Ints) -> Floats:
+        index = pairs if shown is None else np.sort(shown[pairs], axis=1)
+        crossing = compared.sum_parts(index, draws.parts)
+        return bootstrap.resample(crossing, draws.times, compared.noise)
+
+    reach = draws.reach(sampling.n_effective)
+    found = replace(found, records=_judge(found, matches, reach, known, resample_shown))
+    trusted = [place for place, each in enumerate(found.records) if each.sure == "well supported"]
+    pairs, rng = compared.sigma.pairs, np.random.default_rng(seed)
+    some = np.sort(rng.choice(len(pairs), min(_SAMPLE, len(pairs)), replace=False))
+    sample = compared.sum_parts(pairs[some], draws.parts)
+    overlaps = others.overlaps[:, trusted]
+    convergence = bootstrap.converge(fractions, shorter, overlaps, sample, compared.noise)
+    return replace(found, convergence=convergence)
+
+
+def _judge(
+    found: Confidence,
+    matches: Matches,
+    reach: float,
+    known: ShownSigma,
+    resample: Callable[[Ints], Floats],
+) -> tuple[ClusterRecord, ...]:
+    """Add support, intervals and the separation from siblings; of a tree, from all else.
+
+    The lowest splits come first: a side that consists of separate bodies is as stiff as these are.
+    """
+    records, masks = list(found.records), matches.masks
+    bodies = np.arange(len(records))[:, None] * masks - ~masks
+    for cluster in range(len(records) - 1, -1, -1):
+        record, overlaps = records[cluster], matches.overlaps[:, cluster]
+        siblings, whole = found.tree.siblings(cluster), record.parent < 0
+        side, own = masks[cluster], bodies[[cluster, *siblings]].max(axis=0)
+        other = ~side if whole else np.asarray(masks[siblings].any(axis=0))
+        own = np.where(other, len(records), own) if whole else own
+        low = bootstrap.interval(record.low, matches.births[:, cluster], overlaps, reach)
+        high = bootstrap.interval(record.high, matches.deaths[:, cluster], overlaps, reach)
+        support = np.nan if whole and record.plateau < condensed.PLATEAU else overlaps.mean()
+        record = replace(record, support=float(support), intervals=(low, high))
+        if other.any():
+            options: dict[str, Any] = {"bodies": own, "whole": whole, "seed": cluster}
+            each = separate((side, other), known, resample=resample, **options)
+            record = replace(record, separation=each)
+        if not whole and record.sure == "well supported":
+            bodies[record.parent] = np.where(side | other, own, -1)
+        records[cluster] = record
+    return tuple(records)

@@ -1,0 +1,210 @@
+"""Bootstrap of hierarchies: which clusters are found again in resampled trajectories.
+
+Snapshots are cut into parts. A row of counts says how often each part counts: a draw of random
+runs of parts, a shorter trajectory, one without a replica, or a window. The hierarchy of each row
+follows from sums over parts, and clusters are searched in it by their overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from scipy import special
+
+from timme._arrays import Bools, Floats, Ints, frozen
+from timme.confidence.noise import Noise
+from timme.confidence.sampling import Compared
+from timme.engine.workers import Threads
+from timme.fluctuations import Fluctuations
+from timme.hierarchy.tree import Hierarchy, grow, spanning_forest
+from timme.parts import PartSums
+from timme.series import count_drawn, draw_runs
+
+N_PARTS, N_DRAWS, N_LENGTHS = 64, 100, 8
+MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
+_AT_A_TIME = 4_000_000  # σ of pairs in draws that are held
+_FEW = 20_000  # pairs that are summed without looking for those that matter
+_ROUNDING = 1e-5  # of products in single precision
+_FOUND_AGAIN = 0.5  # overlap from which on a cluster is the same, so that its cutoffs count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """Parts of the snapshots, and how often each counts in every draw."""
+
+    parts: tuple[range, ...]  # in their order; none is in two replicas
+    replicas: tuple[int, ...]  # parts of each replica
+    length: int  # parts of a run
+    times: Ints  # (draws, parts)
+
+    def reach(self, n_effective: float) -> float:
+        """Return the standard deviations of draws on either side of an interval of 90 %.
+
+        Student's quantile for as many runs as a draw has, widened by what runs of finite length
+        lose: of a correlation that decays with time t, runs of length l keep 1 - t / l of the
+        variance of a mean.
+        """
+        n_runs = len(self.parts) / self.length
+        lost = min(0.5, len(self.parts) / (2 * self.length * max(n_effective, 1.0)))
+        return float(special.stdtrit(max(n_runs - 1, 1.0), 0.95) / np.sqrt(1 - lost))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches:
+    """The cluster of every tree that overlaps each cluster best."""
+
+    masks: Bools  # (clusters, sites)
+    overlaps: Floats  # (trees, clusters), Jaccard
+    births: Floats  # (trees, clusters)
+    deaths: Floats  # (trees, clusters), inf where it never joins another
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convergence:
+    """Shorter trajectories beside the whole one."""
+
+    fractions: Floats  # (lengths,), of the trajectory
+    forward: Floats  # (lengths,), median of σ over that of all snapshots, from the beginning on
+    backward: Floats  # (lengths,), from the end on
+    forward_overlaps: Floats  # (lengths, supported clusters)
+    backward_overlaps: Floats
+    left_out: Floats  # (replicas, supported clusters), without one replica; none of a single run
+
+
+def draw(
+    n_snapshots: int,
+    n_effective: float,
+    *,
+    replicas: Sequence[int] | None = None,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> Draws:
+    """Return draws of runs of 2 n / n_effective snapshots, at most a third of all."""
+    begins = np.cumsum([0, *([n_snapshots] if replicas is None else replicas)])
+    parts, counts = list[range](), list[int]()
+    for begin, end in pairwise(begins.tolist()):
+        counts.append(int(np.clip(round(N_PARTS * (end - begin) / n_snapshots), 1, end - begin)))
+        bounds = begin + np.linspace(0, end - begin, counts[-1] + 1).astype(np.int64)
+        parts += [range(a, b) for a, b in pairwise(bounds.tolist())]
+    wanted = round(2 * len(parts) / max(n_effective, 1.0))
+    length = int(np.clip(wanted, 1, max(1, len(parts) // 3)))
+    drawn = draw_runs(counts, length, n_draws=n_draws, seed=seed)
+    return Draws(tuple(parts), tuple(counts), length, frozen(count_drawn(drawn, len(parts))))
+
+
+def shorten(draws: Draws) -> tuple[Floats, Ints]:
+    """Return eight lengths as fractions, and the parts that count (rows, parts).
+
+    Rows are each length from the beginning, each from the end, and all without each replica.
+    Lengths of one snapshot, in which nothing moves, are left out.
+    """
+    n_parts, sizes = len(draws.parts), np.array([len(part) for part in draws.parts])
+    lengths = np.unique(np.linspace(n_parts / N_LENGTHS, n_parts, N_LENGTHS).round()).astype(int)
+    lengths = lengths[lengths >= 1]
+    fewest = np.minimum(np.cumsum(sizes), np.cumsum(sizes[::-1]))
+    lengths = lengths[fewest[lengths - 1] >= 2]
+    forward = np.arange(n_parts) < lengths[:, None]
+    owner = np.repeat(np.arange(len(draws.replicas)), draws.replicas)
+    without = owner != np.arange(len(draws.replicas))[:, None]
+    rows = [forward, forward[:, ::-1], without[: len(without) * (len(without) > 1)]]
+    return lengths / n_parts, np.concatenate(rows).astype(np.int64)
+
+
+def sum_what_matters(compared: Compared, draws: Draws) -> PartSums:
+    """Sum the pairs that can be in the hierarchy of some draw over parts of the snapshots.
+
+    By single linkage, a pair is in no tree if its smallest σ exceeds the largest σ, over all
+    draws, of all edges on some path between its sites. The path is that of the tree of all
+    snapshots; of 938,000 contacts of adenylate kinase some thousands are left.
+    """
+    sigma, keep = compared.sigma, None
+    if compared.linkage == "single" and compared.noise is None and len(sigma.pairs) > _FEW:
+        edges, _ = spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)
+        edges = np.sort(edges, axis=1)
+        highest = compared.sum_parts(edges, draws.parts).resample(draws.times).max(axis=1)
+        keep = partial(_can_matter, grow(sigma.n_objects, edges, highest), draws.times)
+    elif len(sigma.pairs) > MOST_PAIRS:
+        raise ValueError(
+            f"support of {compared.linkage} linkage needs sums of all {len(sigma.pairs):,} pairs, "
+            f"at most {MOST_PAIRS:,}: compare nearer pairs, or use single linkage without noise="
+        )
+    return compared.sum_parts(sigma.pairs, draws.parts, keep)
+
+
+def _can_matter(bounds: Hierarchy, times: Ints, sums: PartSums) -> Bools:
+    lowest = sums.resample(times).min(axis=1)
+    return np.asarray(lowest <= (1 + _ROUNDING) * bounds.heights_between(*sums.pairs.T))
+
+
+def resample(sums: PartSums, times: Ints, noise: Noise | None = None) -> Floats:
+    """Return σ² (pairs, rows) for each row of counts, without what errors of positions add."""
+    squares = sums.resample(times).astype(np.float64)
+    if noise is None:
+        return squares
+    n_counted = (sums.seen if sums.seen.size else sums.totals[None]) @ times.T
+    share = 1 - 1 / np.maximum(n_counted, 1.0)
+    return np.asarray(np.maximum(squares - noise(sums.pairs)[:, None] * share, 0.0))
+
+
+def hierarchies(compared: Compared, sums: PartSums, times: Ints) -> Iterator[Hierarchy]:
+    """Yield the hierarchy of each row of counts, as the shown objects see it."""
+    pairs, threads = sums.pairs, Threads(compared.run.engine.threads_here)
+
+    def grow_one(common: Ints, sigma: Floats) -> Hierarchy:
+        return compared.link(Fluctuations(sums.n_objects, pairs, sigma, common))
+
+    for some in np.array_split(times, -(-len(times) * len(pairs) // _AT_A_TIME) or 1):
+        sigma = np.sqrt(resample(sums, some, compared.noise))
+        yield from threads.map(grow_one, np.zeros(len(pairs), np.int64), [*sigma.T])
+
+
+def match(masks: Bools, trees: Iterable[Hierarchy]) -> Matches:
+    """Find clusters (clusters, sites) again in trees of the same sites, the lowest of equals."""
+    found = [_best(masks, tree) for tree in trees]
+    return Matches(masks, *(np.stack(arrays) for arrays in zip(*found, strict=True)))
+
+
+def _best(masks: Bools, tree: Hierarchy) -> tuple[Floats, Floats, Floats]:
+    """Overlap, birth and death of the node that overlaps each cluster best."""
+    shared = tree.sum_over_nodes(masks)
+    overlaps = shared / (tree.sizes + masks.sum(axis=1)[:, None] - shared)
+    best = overlaps.argmax(axis=1)
+    return overlaps[np.arange(len(masks)), best], tree.births[best], tree.deaths[best]
+
+
+def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> tuple[float, float]:
+    """Return between which values a cutoff lies in 9 of 10 cases; NaN if too few draws have one.
+
+    A normal interval of log σ without the bias of the draws (draws,) that found the cluster again.
+    Percentiles would count that bias twice. It may itself be wrong by as much, which adds to the
+    width as errors do.
+    """
+    held = drawn[(overlaps >= _FOUND_AGAIN) & np.isfinite(drawn) & (drawn > 0)]
+    if not (np.isfinite(estimate) and estimate > 0) or len(held) < max(3, len(drawn) // 2):
+        return np.nan, np.nan
+    bias = np.log(held).mean() - np.log(estimate)
+    width = np.hypot(reach * np.log(held).std(ddof=1), bias)
+    low, high = np.exp(np.log(estimate) - bias + np.array([-width, width]))
+    return float(low), float(high)
+
+
+def converge(
+    fractions: Floats, times: Ints, overlaps: Floats, sample: PartSums, noise: Noise | None = None
+) -> Convergence:
+    """Compare shorter trajectories (rows, parts) of :func:`shorten` with the whole one.
+
+    Overlaps (rows, clusters) are those of supported clusters; σ is compared by a sample of pairs.
+    """
+    everything = np.ones((1, times.shape[1]), np.int64)
+    sigma = np.sqrt(resample(sample, np.concatenate([everything, times]), noise))
+    moving = sigma[(sigma[:, 0] > 0) & np.isfinite(sigma[:, 0])]
+    ratios = moving[:, 1:] / moving[:, :1]
+    seen = [column[np.isfinite(column)] for column in ratios.T]  # gaps may leave too little
+    medians = np.array([np.median(each) if len(each) else np.nan for each in seen])
+    n = len(fractions)
+    arrays = medians[:n], medians[n : 2 * n], overlaps[:n], overlaps[n : 2 * n], overlaps[2 * n :]
+    return Convergence(frozen(fractions), *map(frozen, arrays))

@@ -1,0 +1,492 @@
+"""Ensembles: snapshots of the same sites, with their names, bonds, boxes and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
+from timme._text import Described
+from timme.ensemble.atoms import Atoms, angstroms
+from timme.ensemble.bonds import trace_steps
+from timme.ensemble.frames import ArraySource, Frames, rows
+from timme.ensemble.selection import select_atoms
+from timme.ensemble.space import Boxes, Images, box_matrices
+from timme.ensemble.unwrapping import molecules_of, unwrap
+
+# Coordinates of a block held in double precision never exceed about this many bytes.
+_BLOCK_BYTES = 150_000_000
+_MOST_FRAMES, _FEWEST_FRAMES = 256, 8  # of a block
+_BLURRED = 1e-3  # of a box, by which a position must be known
+
+# Coordinates in single precision are summed in it from this many snapshots on, where that gives σ
+# to 1e-5; fewer are converted to double precision.
+SINGLE_FROM = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Block(Described):
+    """A run of consecutive snapshots."""
+
+    start: int
+    coordinates: Coordinates  # (frames, sites, dimensions)
+    boxes: Floats | None  # (frames, dimensions, dimensions)
+    weights: Floats  # (frames,)
+    complete: bool  # whether every site is seen in every frame, and all weigh the same
+    single: bool  # whether sums over the block may be in single precision
+    images: Images | None = None  # which images sites see, the nearest if None
+
+    def cut(self, start: int, stop: int) -> Block:
+        """Return a view of some of the snapshots, by their numbers in the ensemble."""
+        part = slice(max(0, start - self.start), max(0, stop - self.start))
+        return replace(
+            self,
+            start=max(start, self.start),
+            coordinates=self.coordinates[part],
+            boxes=None if self.boxes is None else self.boxes[part],
+            weights=self.weights[part],
+        )
+
+    def parts(self, length: int) -> Iterator[Block]:
+        """Yield views of at most ``length`` snapshots each, in order."""
+        for start in range(self.start, self.start + len(self.weights), length):
+            yield self.cut(start, start + length)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ensemble(Described):
+    """Snapshots of the same sites.
+
+    Sites are the points that are analysed; ``site_atoms`` tells which of the atoms each one is.
+    Coordinates are read in blocks when they are needed.
+
+    Attributes
+    ----------
+    frames : Frames
+        Where the coordinates come from.
+    atoms : Atoms
+        Names and bonds of the whole system.
+    site_atoms : ndarray of int, shape (sites,)
+        Atom of each site.
+    unit : str, optional
+        Unit of the coordinates as it stands on axes: ``Å``, ``nm``, ``µm``; "" where unknown.
+    weights : ndarray, shape (snapshots,), optional
+        Weight of each snapshot, the largest 1.
+    gaps : bool, optional
+        Whether NaN means "not seen in this snapshot".
+    independent : bool, optional
+        Whether snapshots have no order in time, as NMR models.
+    runs : ndarray of int, shape (snapshots,), optional
+        Number of the run to which each snapshot belongs; one run by default.
+    images : Images, optional
+        Which images sites see in boxes; the nearest by default.
+    rounding : float, optional
+        Spacing of the grid on which a file stores coordinates; 0 where unknown.
+    sources, notes : tuple of str, optional
+        Names of files, and what the user should know of how they were read.
+    molecules : ndarray of int, shape (atoms,), optional
+        Molecules as the file numbers them, 0 for none.
+    numbers : ndarray of int, shape (atoms,), optional
+        Numbers of the atoms in the user's file.
+    traces : ndarray of int, shape (steps, 3), optional
+        Pairs of atoms along chains and how many bonds they are apart, where the atoms between
+        them are missing.
+    n_source : int, optional
+        Number of snapshots in the source, of which these were chosen; 0 if they are all.
+
+    Examples
+    --------
+    >>> pair = Ensemble.from_array([[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 3.0]]], unit="nm")
+    >>> pair.n_snapshots, pair.n_sites, pair.n_dimensions
+    (2, 2, 2)
+    """
+
+    frames: Frames
+    atoms: Atoms
+    site_atoms: Ints
+    unit: str = ""
+    weights: Floats | None = None
+    gaps: bool = False
+    independent: bool = False
+    runs: Ints | None = None
+    images: Images | None = None
+    rounding: float = 0.0
+    sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    molecules: Ints | None = None
+    numbers: Ints | None = None
+    traces: Ints | None = None
+    n_source: int = 0
+
+    @classmethod
+    def from_array(
+        cls,
+        coordinates: npt.ArrayLike,
+        *,
+        boxes: npt.ArrayLike | None = None,
+        atoms: Atoms | None = None,
+        weights: npt.ArrayLike | None = None,
+        unit: str = "",
+        gaps: bool = False,
+    ) -> Self:
+        """Return an ensemble of coordinates in memory.
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (snapshots, sites, dimensions)
+            Positions. Single and double precision are kept, all else becomes double; masked values
+            become NaN.
+        boxes : array_like, optional
+            Periodic box, once or for each snapshot: one length per dimension, a matrix of row
+            vectors, or three lengths and three angles in degrees. A length of 0 leaves that
+            direction open.
+        atoms : Atoms, optional
+            Names and bonds of the sites.
+        weights : array_like, shape (snapshots,), optional
+            Weights of the snapshots; only their ratios count.
+        unit : str, optional
+            Unit of the coordinates.
+        gaps : bool, optional
+            Whether NaN means "not seen in this snapshot" rather than an error.
+
+        Returns
+        -------
+        Ensemble
+            The checked ensemble.
+
+        Examples
+        --------
+        >>> square = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [9.0, 0.0]]]
+        >>> Ensemble.from_array(square, boxes=[10.0, 10.0]).snapshot(1)[1].tolist()
+        [[10.0, 0.0], [0.0, 10.0]]
+        """
+        array = _checked_coordinates(coordinates)
+        n_snapshots, n_sites, n_dimensions = array.shape
+        if atoms is not None and (len(atoms) != n_sites or (atoms.bonds >= n_sites).any()):
+            raise ValueError(
+                f"{n_sites} sites need as many atoms and bonds between these, got {len(atoms)}"
+            )
+        box_array = None if boxes is None else box_matrices(boxes, n_snapshots, n_dimensions)
+        made = cls(
+            frames=Frames.of(ArraySource(frozen(array), box_array, np.full(n_snapshots, np.nan))),
+            atoms=Atoms.unnamed(n_sites) if atoms is None else atoms,
+            site_atoms=np.arange(n_sites),
+            unit=unit,
+            weights=None if weights is None else checked_weights(weights, n_snapshots),
+            gaps=gaps,
+        )
+        return made.with_traces()
+
+    def with_traces(self) -> Self:
+        """Find neighbours along chains of which one atom of each residue is known.
+
+        Returns
+        -------
+        Ensemble
+            With ``traces``; bonds of the source that stand for these are no bonds any more. The
+            sites must be all atoms. In other units than those of molecules there are no traces.
+        """
+        length = angstroms(self.unit)
+        if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
+            return replace(self, traces=None)
+        last = self.n_snapshots - 1
+        spread = sorted({0, last // 4, last // 2, last - last // 4, last})  # one may be unusual
+        points, matrices = self.frames.keep(spread).read(0, len(spread))
+        boxes = Boxes.of(matrices, len(spread), 3)
+
+        def distances(one: Ints, other: Ints) -> Floats:
+            apart: Floats = length * np.linalg.norm(boxes.between(points, one, other), axis=2)
+            return apart
+
+        traces, bonds = trace_steps(self.atoms, distances)
+        return replace(self, traces=traces, atoms=replace(self.atoms, bonds=bonds))
+
+    @property
+    def n_snapshots(self) -> int:
+        """Number of snapshots."""
+        return self.frames.shape[0]
+
+    @property
+    def n_counting(self) -> int:
+        """Number of snapshots that count: those of weight above 0."""
+        return self.n_snapshots if self.weights is None else int(np.count_nonzero(self.weights))
+
+    @property
+    def n_sites(self) -> int:
+        """Number of sites."""
+        return self.frames.shape[1]
+
+    @property
+    def n_dimensions(self) -> int:
+        """Number of dimensions of space."""
+        return self.frames.shape[2]
+
+    @property
+    def sites(self) -> Atoms:
+        """Atoms that the sites are, with the bonds between them."""
+        return self.atoms.take(self.site_atoms)
+
+    @property
+    def replicas(self) -> tuple[int, ...]:
+        """Numbers of snapshots of each independent run, in their order."""
+        if self.runs is None:
+            return (self.n_snapshots,)
+        return tuple(np.unique(self.runs, return_counts=True)[1].tolist())
+
+    @property
+    def times(self) -> Floats:
+        """Times of the snapshots in ps, or their numbers of steps; NaN where unknown."""
+        return self.frames.times
+
+    @property
+    def prefix(self) -> str:
+        """Names of the files, as they stand at the beginning of a message."""
+        return f"{', '.join(self.sources)}: " if self.sources else ""
+
+    @property
+    def block_length(self) -> int:
+        """Number of snapshots in every block but the last."""
+        bytes_per_frame = 8 * self.n_sites * self.n_dimensions
+        return max(_FEWEST_FRAMES, min(_MOST_FRAMES, _BLOCK_BYTES // bytes_per_frame))
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all snapshots in blocks of a fixed length.
+
+        The length depends on the size of the system only, never on the machine or the number of
+        workers, so that sums over blocks are the same everywhere.
+
+        Yields
+        ------
+        Block
+            Consecutive snapshots, in order.
+        """
+        for start in range(0, self.n_snapshots, self.block_length):
+            yield self.block(start)
+
+    def block(self, start: int) -> Block:
+        """Return the block that starts at a snapshot.
+
+        Parameters
+        ----------
+        start : int
+            First snapshot of the block.
+
+        Returns
+        -------
+        Block
+            Checked coordinates: finite, or NaN where the ensemble has gaps.
+        """
+        stop = min(start + self.block_length, self.n_snapshots)
+        coordinates, boxes = self.frames.read(start, stop)
+        self._refuse_unusable(coordinates, boxes, start)
+        weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
+        complete = not self.gaps and self.weights is None
+        single = coordinates.dtype == np.float32 and self.n_snapshots >= SINGLE_FROM
+        return Block(start, coordinates, boxes, weights, complete, single, self.images)
+
+    def snapshot(self, index: int = 0) -> tuple[Coordinates, Floats | None]:
+        """Return one snapshot and its box.
+
+        Parameters
+        ----------
+        index : int, optional
+            Which snapshot; counted from the last where it is negative.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (sites, dimensions)
+            Positions.
+        box : ndarray, shape (dimensions, dimensions), or None
+            Box vectors as rows.
+        """
+        count = self.n_snapshots
+        if not -count <= index < count:
+            raise ValueError(f"snapshots range from {-count} to {count - 1}, got {index}")
+        place = index % count
+        coordinates, boxes = self.frames.read(place, place + 1)
+        self._refuse_unusable(coordinates, None, place)
+        return coordinates[0], None if boxes is None else boxes[0]
+
+    def coordinates(self) -> Coordinates:
+        """Return the positions in all snapshots as one array, NaN where a site is not seen.
+
+        Returns
+        -------
+        ndarray, shape (snapshots, sites, dimensions)
+            All are held in memory at once.
+
+        Examples
+        --------
+        >>> Ensemble.from_array([[[0.0], [1.0]], [[0.0], [2.0]]]).coordinates().shape
+        (2, 2, 1)
+        """
+        return frozen(np.concatenate([block.coordinates for block in self.blocks()]))
+
+    def __len__(self) -> int:
+        """Count the snapshots."""
+        return self.n_snapshots
+
+    def __getitem__(self, snapshots: slice | npt.ArrayLike) -> Ensemble:
+        """Keep some of the snapshots, as ``ensemble[10:20]`` or ``ensemble[[0, 4, 9]]``.
+
+        Weights go with their snapshots. Molecules that were unwrapped stay where they are.
+
+        Parameters
+        ----------
+        snapshots : slice or array_like
+            A slice that goes forwards, ascending indices, or one truth value for each snapshot.
+
+        Returns
+        -------
+        Ensemble
+            The same sites in fewer snapshots; nothing is read.
+        """
+        kept: Sequence[int]
+        count = self.n_snapshots
+        if isinstance(snapshots, slice):
+            kept = range(count)[snapshots]
+        else:
+            kept = indices(snapshots, count, "snapshots").tolist()
+        if not kept or list(kept) != sorted(kept):
+            raise ValueError(
+                f"choose at least 1 of {count} snapshots, in ascending order, got {snapshots!r}"
+            )
+        weights = self.weights
+        if weights is not None:
+            weights = checked_weights(rows(weights, kept), len(kept))
+        runs = None if self.runs is None else rows(self.runs, kept)
+        return replace(self, frames=self.frames.keep(kept), weights=weights, runs=runs)
+
+    __iter__ = None  # ambiguous: iterate over blocks(), or over snapshot(i)
+
+    def select(self, sites: str | npt.ArrayLike) -> Ensemble:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : str or array_like
+            A selection in the MDAnalysis language, such as ``name CA``, or a preset (``ca``,
+            ``backbone``, ``heavy``, ``water-oxygen``); or indices of the sites to keep, in the
+            order wanted, or one truth value for each.
+
+        Returns
+        -------
+        Ensemble
+            The same snapshots of fewer sites; bonds of the whole system stay known.
+
+        Examples
+        --------
+        >>> Ensemble.from_array([[[0.0], [1.0], [5.0]]]).select([2, 0]).coordinates().tolist()
+        [[[5.0], [0.0]]]
+        """
+        given = self.find_sites(sites) if isinstance(sites, str) else sites
+        chosen = indices(given, self.n_sites, "selected sites")
+        if len(chosen) == 0:
+            raise ValueError(f"select at least 1 of the {self.n_sites} sites, got none")
+        images = None if self.images is None else self.images.select(chosen)
+        frames, site_atoms = self.frames.select(chosen), self.site_atoms[chosen]
+        return replace(self, frames=frames, site_atoms=site_atoms, images=images)
+
+    def unwrapped(self) -> Ensemble:
+        """Let molecules go on through the faces of the box, each to the image nearest to the last.
+
+        Every run starts where the file has it, and gaps are bridged to the nearest image; nothing
+        is refused, as it is with ``timme.read(unwrap=True)``.
+
+        Returns
+        -------
+        Ensemble
+            The same snapshots without jumps, in the same box; itself in open space.
+
+        Examples
+        --------
+        >>> across = [[[0.2], [5.0]], [[9.9], [5.0]], [[9.5], [5.0]]]
+        >>> Ensemble.from_array(across, boxes=10.0).unwrapped().coordinates()[:, 0, 0]
+        array([ 0.2, -0.1, -0.5])
+        """
+        box = self.frames.read(0, 1)[1]
+        fixed = self.images is not None and self.images.origin is not None  # unwrapped already
+        if box is None or not box.any() or fixed:
+            return self
+        starts = [] if self.runs is None else (np.flatnonzero(np.diff(self.runs)) + 1).tolist()
+        step = unwrap(self.frames, molecules_of(self), starts=starts, strict=False)
+        return replace(self, frames=self.frames.then(step))
+
+    def find_sites(self, text: str) -> Ints:
+        """Return the indices of the sites that a selection names, at least one.
+
+        Parameters
+        ----------
+        text : str
+            As for `select`.
+
+        Returns
+        -------
+        ndarray of int
+            Indices of sites, ascending.
+        """
+        return select_atoms(self.sites, self.snapshot()[0], text)
+
+    def site_label(self, site: int) -> str:
+        """Return the name of one site for messages: the label of its atom."""
+        return self.atoms.label(int(self.site_atoms[site]))
+
+    def facts(self) -> dict[str, object]:
+        """Return shape, bonds, unit and sources."""
+        shape = dict(zip(("snapshots", "sites", "dimensions"), self.frames.shape, strict=True))
+        sources = ", ".join(self.sources) or "memory"
+        bonds, unit = len(self.atoms.bonds), self.unit or "unknown"
+        return {**shape, "bonds": bonds, "unit": unit, "sources": sources}
+
+    def _refuse_unusable(self, coordinates: Coordinates, boxes: Floats | None, start: int) -> None:
+        """Refuse positions that are not finite, or too many boxes away to tell where in the box."""
+        bad = np.isinf(coordinates) if self.gaps else ~np.isfinite(coordinates)
+        if boxes is not None and boxes.any() and not bad.any():
+            lengths = np.linalg.norm(boxes, axis=2)
+            widths = np.where(lengths > 0, lengths, np.inf).min(axis=1)
+            farthest = _BLURRED * widths / np.finfo(coordinates.dtype).eps
+            bad = np.abs(coordinates) > farthest[:, None, None]
+        if bad.any():
+            frame, site, _ = np.argwhere(bad)[0].tolist()
+            raise ValueError(
+                f"{self.prefix}atom {self.site_label(site)} (site {site + 1}) of snapshot "
+                f"{start + frame + 1} is at {coordinates[frame, site].tolist()}, not finite or too "
+                "many boxes away: leave out that snapshot or atom, or read NaN as gaps (gaps=True)"
+            )
+
+
+def checked_weights(weights: npt.ArrayLike, n_snapshots: int) -> Floats:
+    """Return one weight per snapshot in double precision, the largest 1."""
+    array = numbers(weights, "weights")
+    usable = array.shape == (n_snapshots,) and np.isfinite(array).all() and not (array < 0).any()
+    if not usable or np.count_nonzero(array) < min(2, n_snapshots):
+        raise ValueError(
+            f"weights need one number for each of {n_snapshots} snapshots, finite, not negative "
+            f"and above zero for at least 2, got {np.count_nonzero(array)} not zero of {array.size}"
+        )
+    return frozen(array / array.max())
+
+
+def _checked_coordinates(given: npt.ArrayLike) -> Coordinates:
+    """Return an array (snapshots, sites, dimensions) in single or double precision."""
+    array = np.asanyarray(given)
+    if array.dtype.kind not in "fiu" or array.ndim != 3 or 0 in array.shape:
+        raise ValueError(
+            "coordinates are real numbers of shape (snapshots, sites, dimensions), at least 1 of "
+            f"each, got {array.dtype} of shape {array.shape}: add the missing axis, or pass σ of "
+            "pairs as a matrix"
+        )
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.ma.filled(array.astype(np.float64), np.nan)
+    first = array[0]
+    is_hollow = first.any() and not first.diagonal().any()
+    if len(first) > 3 and is_hollow and np.array_equal(first, first.T):  # 3 sites may lie so
+        raise ValueError(
+            "coordinates look like distances, symmetric with a diagonal of 0: pass their "
+            "fluctuations, distances.std(axis=0), as a matrix"
+        )
+    return np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64)

@@ -1,0 +1,433 @@
+"""Fluctuations: σ of pairs of objects, measured over snapshots or given as a matrix."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial.distance import squareform
+
+from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
+from timme._text import Described, require
+from timme.engine.checkpoint import Checkpoint, Progress, Run
+from timme.engine.metrics import Metric, known_metric, unit_of_distances
+from timme.engine.moments import Moments
+from timme.engine.reduction import fingerprint, moments
+from timme.objects import Objects, require_flat, require_objects
+from timme.pairs import Pairs, sorted_pairs, without
+from timme.site_pairs import SitePairs
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Overlap = int | Literal["auto"] | None
+"""Snapshots that two objects must share; None: all, or half of them where there are gaps."""
+
+_NEAR_HALF_BOX = 0.9  # of half the width of the box
+_MOST_PAIRS = 100_000_000  # about 6 GB while they are measured
+_LARGEST_MATRIX = 20_000  # objects, 3.2 GB
+_MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
+_PIECE_BYTES = 4_000_000_000  # of all that is held of the pairs that are measured at a time
+_AT_ONCE = 10_000_000  # places in a table of snapshots and objects that are compared at a time
+_ROWS = 256  # objects that are compared with all others at a time
+_ARRAYS = "pairs", "sigma", "common"
+_NOTHING = np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64)  # pairs, σ, common
+
+
+class TooFewSnapshotsError(ValueError):
+    """Raised for an ensemble of a single snapshot, of which nothing fluctuates."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fluctuations(Described):
+    """σ of pairs of objects.
+
+    Attributes
+    ----------
+    n_objects : int
+        Number of objects.
+    pairs : ndarray of int, shape (pairs, 2)
+        Numbers of two objects, the lower first.
+    sigma : ndarray, shape (pairs,)
+        Population standard deviation of the distance of each pair, reduced over the members of
+        the objects.
+    common : ndarray of int, shape (pairs,)
+        Snapshots in which both objects are seen; 0 where unknown.
+    unit : str, optional
+        Of σ.
+    n_near_half_box : int, optional
+        Pairs that come near or beyond half the periodic box, whose σ may be too small.
+
+    Examples
+    --------
+    >>> from_matrix([[0.0, 0.5], [0.5, 0.0]], unit="Å").sigma
+    array([0.5])
+    """
+
+    n_objects: int
+    pairs: Ints
+    sigma: Floats
+    common: Ints
+    unit: str = ""
+    n_near_half_box: int = 0
+
+    def matrix(self) -> Floats:
+        """Return σ as a symmetric matrix, with 0 on the diagonal and NaN for other pairs."""
+        if self.n_objects > _LARGEST_MATRIX:
+            raise ValueError(
+                f"a matrix of {self.n_objects} × {self.n_objects} does not fit into memory: use "
+                ".pairs and .sigma"
+            )
+        full = np.full((self.n_objects, self.n_objects), np.nan)
+        np.fill_diagonal(full, 0.0)
+        one, other = self.pairs.T
+        full[one, other] = full[other, one] = self.sigma
+        return full
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of objects and pairs, and the range of σ."""
+        known = self.sigma[np.isfinite(self.sigma)]
+        span = f"{known.min():.6g} to {known.max():.6g} {self.unit}" if len(known) else "none"
+        return {"objects": self.n_objects, "pairs": len(self.sigma), "σ": span.strip()}
+
+
+def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fluctuations:
+    """Return a ready-made matrix of σ, or of anything like it, as if it had been measured.
+
+    Parameters
+    ----------
+    values : array_like or sparse array, shape (objects, objects) or (pairs,)
+        Symmetric and not negative; or the upper triangle row by row, as ``pdist`` of SciPy returns
+        it. NaN, infinite, masked and unstored entries are pairs that were not measured.
+    unit : str, optional
+        Of the entries.
+
+    Returns
+    -------
+    Fluctuations
+        Of the pairs with a value; numbers of common snapshots are unknown.
+
+    Examples
+    --------
+    >>> from_matrix([0.1, 0.2, 0.3]).pairs.tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    held: Any = values
+    if isinstance(values, np.ma.MaskedArray):
+        held = np.ma.filled(values.astype(np.float64), np.nan)
+    if not isinstance(held, sparse.sparray | sparse.spmatrix):
+        held = numbers(held, "entries of a matrix of σ")
+    size = round((1 + math.sqrt(1 + 8 * held.size)) / 2)
+    if held.ndim == 1 and held.size == size * (size - 1) // 2 > 0:
+        held = squareform(held, checks=False)
+    if held.ndim != 2 or held.shape[0] != held.shape[1] or held.shape[0] == 0:
+        raise ValueError(
+            "a matrix of σ must be square, or the upper triangle of a square one (1, 3, 6, 10, … "
+            f"numbers), got shape {held.shape}"
+        )
+    index, sigma = _above_diagonal(held)
+    mirrored, others = _above_diagonal(held.T)
+    same = np.array_equal(index, mirrored)
+    apart = np.abs(sigma - others).max(initial=0.0) if same else np.inf
+    if apart > 1e-6 * np.abs(sigma).max(initial=0.0):
+        raise ValueError(
+            f"a matrix of σ must be symmetric, got mirrored entries that differ by {apart:.3g}: "
+            "pass np.maximum(m, m.T) or the mean of both"
+        )
+    if (sigma < 0).any():
+        raise ValueError(f"a matrix of σ must not be negative, got {sigma.min():.3g}")
+    common = np.zeros(len(sigma), np.int64)
+    return Fluctuations(held.shape[0], frozen(index), frozen(sigma), frozen(common), unit)
+
+
+def _above_diagonal(matrix: Any) -> tuple[Ints, Floats]:
+    """Pairs and values of the finite entries above the diagonal, row by row."""
+    if isinstance(matrix, np.ndarray):
+        index = np.argwhere(np.triu(np.isfinite(matrix), 1)).astype(np.int64)
+        return index, matrix[tuple(index.T)]
+    upper = sparse.csr_array(sparse.triu(matrix, 1))
+    upper.sum_duplicates()
+    finite = np.isfinite(upper.data)
+    index = np.column_stack(upper.tocoo().coords).astype(np.int64)
+    return index[finite], upper.data[finite].astype(np.float64)
+
+
+def measure(  # noqa: PLR0913, what is measured, and how it is carried out
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    chunk: int | None = None,
+    min_overlap: Overlap = None,
+    metric: Metric | None = None,
+    workers: int | None = None,
+    client: Client | str | None = None,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Fluctuations:
+    """Measure σ of pairs of objects.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    pairs : Pairs
+        Which pairs are compared.
+    chunk : int, optional
+        Pairs that are measured at a time, about; as many as 4 GB is for by default. Fewer take
+        less memory and more passes over the snapshots, and change nothing in the result.
+    min_overlap : int or "auto", optional
+        Snapshots in which both objects must be seen; other pairs are left out. By default half of
+        all snapshots where there are gaps, because a short overlap underestimates slow motion.
+        "auto" takes the most, up to that, that half of the objects share with some other.
+    metric : str or callable, optional
+        Distance of two points: Euclidean by default, to the nearest image in a periodic box. Names
+        are those of SciPy, such as "cityblock" or "cosine", and "haversine": latitude and
+        longitude in degrees, distances on the Earth in km. A function takes two arrays of points
+        (…, dimensions) and returns distances (…,).
+    workers : int, optional
+        Number of threads; all cores by default.
+    client : distributed.Client or str, optional
+        Dask cluster that does the work, or the address of its scheduler.
+    progress : callable, optional
+        Called with the work done and the whole work.
+    checkpoint : Checkpoint, optional
+        Where the work is saved at intervals and resumed from.
+
+    Returns
+    -------
+    Fluctuations
+        σ of the pairs that share enough snapshots. It is the same to the last bit for any number
+        of workers, and does not depend on which other pairs are measured.
+
+    Examples
+    --------
+    >>> from timme import objects, pairs
+    >>> from timme.ensemble import Ensemble
+    >>> points = objects.points(Ensemble.from_array([[[0.0], [1.0]], [[0.0], [1.5]]]))
+    >>> measure(points, pairs.all(points)).sigma
+    array([0.25])
+    """
+    check_pairs(objects, pairs, "measure")
+    if len(pairs) > _MOST_PAIRS:
+        raise ValueError(
+            f"{len(pairs):,} pairs are too many to hold in memory: use timme.cluster, which never "
+            "holds them all, or compare objects in contact only"
+        )
+    metric = known_metric(metric, objects.ensemble)
+    overlap = choose_overlap(objects, min_overlap)
+    chosen = keep_sharing(objects, pairs, overlap)
+    size = chunk_for(objects) if chunk is None else chunk
+    run = Run.of(workers, client, progress, checkpoint)
+    unit = unit_of_distances(metric, objects.ensemble.unit)
+    found, done = Fluctuations(len(objects), *_NOTHING, unit), 0
+    key = partial(fingerprint, objects, pairs, overlap, metric, size)
+    with run.loop("pieces", key, len(chosen)) as loop:
+        kept: Any = {name: each if each.ndim else int(each) for name, each in loop.kept.items()}
+        found = replace(found, **kept)
+        for index in chosen.chunks(size):
+            before, done = done, done + len(index)
+            if done > loop.done:
+                piece = _within(run, before, len(index), len(chosen))
+                found = _join(found, measure_listed(objects, index, overlap, metric, piece))
+                loop.advance(done, partial(_state, found))
+    if len(pairs) > 0 and len(found.sigma) == 0:
+        refuse_unmeasured(objects, pairs, overlap)
+    warn_near_half_box(found.n_near_half_box, len(found.sigma))
+    return found
+
+
+def chunk_for(objects: Objects, memory: int = _PIECE_BYTES) -> int:
+    """Return how many pairs of objects can be measured at a time in so many bytes."""
+    in_blocks = objects.ensemble.n_snapshots > objects.ensemble.block_length
+    per_site_pair = 40 + 40 * in_blocks  # what is found, and moments that wait for the next block
+    if objects.are_points:
+        return max(1, memory // per_site_pair)
+    n_cross = (len(objects.members) / len(objects)) ** 2
+    return max(1, int(memory / (60 + (60 + per_site_pair) * n_cross)))
+
+
+def _within(run: Run, before: int, size: int, total: int) -> Run:
+    """Let a run over some of the pairs report how far all of them are."""
+
+    def progress(done: int, whole: int) -> None:
+        run.tell(before + size * done // whole, total)
+
+    return replace(run, progress=progress)
+
+
+def measure_listed(
+    objects: Objects, index: Ints, overlap: int, metric: Metric | None, run: Run
+) -> Fluctuations:
+    """Return σ of the listed pairs (pairs, 2) that share enough snapshots, measured all at once.
+
+    The metric is one of `known_metric`; nothing is said of pairs near half the box.
+    """
+    require_flat(objects, metric)
+    ensemble, chosen = objects.ensemble, SitePairs.of(objects, index)
+    gaps, points, site_pairs = ensemble.gaps, objects.are_points, chosen.site_pairs
+
+    def reduce(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Ints, Bools]:
+        sigma = np.sqrt(found.variance) if points else found.variance
+        counts = found.count if gaps else np.empty(0, np.int64)
+        return sigma, counts, found.reach > _NEAR_HALF_BOX
+
+    options: Any = {"reduce": reduce, "metric": metric, "run": run}
+    ((sigma, counts, near),) = moments(chosen.ensemble, site_pairs, **options)
+    if not points:
+        sigma = np.sqrt(chosen.variance(sigma, threads=run.engine.threads_here))
+    if near.any() or gaps:
+        near = chosen.reduce(near.astype(np.float64), largest=True) > 0
+    common = np.broadcast_to(np.int64(ensemble.n_counting), len(index))
+    if gaps:
+        common = chosen.common(counts, ensemble.n_counting)
+        kept = np.flatnonzero(common >= overlap)
+        index, sigma, common, near = index[kept], sigma[kept], common[kept], near[kept]
+    if not np.isfinite(sigma).all():
+        raise ValueError(
+            f"{ensemble.prefix}coordinates are too large to be squared: give them in a larger unit"
+        )
+    arrays = frozen(index), frozen(sigma), frozen(common)
+    unit, n_near = unit_of_distances(metric, ensemble.unit), int(np.count_nonzero(near))
+    return Fluctuations(len(objects), *arrays, unit, n_near)
+
+
+def _join(found: Fluctuations, more: Fluctuations) -> Fluctuations:
+    """Return what was found of both."""
+    if len(found.sigma) == 0:
+        return more
+    both: dict[str, Any] = {"n_near_half_box": found.n_near_half_box + more.n_near_half_box}
+    for name in _ARRAYS:
+        both[name] = frozen(np.concatenate([getattr(one, name) for one in (found, more)]))
+    return replace(found, **both)
+
+
+def _state(found: Fluctuations) -> dict[str, npt.NDArray[Any]]:
+    """What a checkpoint keeps."""
+    return {name: np.asarray(getattr(found, name)) for name in (*_ARRAYS, "n_near_half_box")}
+
+
+def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
+    """Refuse what cannot be measured: a single snapshot, or pairs of other objects."""
+    require_objects(objects, step)
+    remedy = "pass timme.pairs.all(objects), or those within a radius"
+    require(pairs, Pairs, f"{step}, as its second argument,", {"other": remedy})
+    if objects.ensemble.n_snapshots < 2:
+        raise TooFewSnapshotsError(
+            f"{objects.ensemble.prefix}at least 2 snapshots are needed to measure fluctuations, "
+            f"got {objects.ensemble.n_snapshots}: read more models or frames, or use "
+            "timme.analyse_rigidity for a single structure"
+        )
+    if pairs.n_objects != len(objects):
+        raise ValueError(
+            f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}: "
+            "choose pairs of these objects"
+        )
+
+
+def warn_near_half_box(n_near: int, n_pairs: int) -> None:
+    """Warn of pairs whose nearest image may change, so that their σ may be too small."""
+    if n_near > 0:
+        warnings.warn(
+            f"{n_near:,} of {n_pairs:,} pairs come near or beyond half the periodic box, where "
+            "the nearest image may change and σ is too small: compare nearer pairs, or unwrap "
+            "molecules (unwrap=True)",
+            stacklevel=3,
+        )
+
+
+def choose_overlap(objects: Objects, min_overlap: Overlap) -> int:
+    """Return how many snapshots two objects must share."""
+    ensemble = objects.ensemble
+    n_snapshots = ensemble.n_counting
+    usual = max(2, math.ceil(n_snapshots / 2)) if ensemble.gaps else n_snapshots
+    if min_overlap == "auto" and ensemble.gaps:
+        return min(usual, kept_by_half(most_shared(objects)))
+    overlap = usual if min_overlap in {None, "auto"} else min_overlap
+    if not isinstance(overlap, int | np.integer) or not 2 <= overlap <= n_snapshots:
+        raise ValueError(
+            f"min_overlap= is 'auto' or a number of snapshots from 2 to {n_snapshots}, got "
+            f"{min_overlap!r}"
+        )
+    return int(overlap)
+
+
+def kept_by_half(shared: Ints) -> int:
+    """Return the longest overlap, 2 or more, that keeps half of the objects of `most_shared`."""
+    ordered = np.sort(shared)[::-1]
+    return max(2, int(ordered[(len(ordered) - 1) // 2]))
+
+
+def most_shared(objects: Objects) -> Ints:
+    """Return how many snapshots each object shares with the one that shares most with it."""
+    most = np.zeros(len(objects), np.int64)
+    for rows, partners, common in _shared_by_block(_seen_objects(objects)):
+        others = np.where(rows[:, None] == partners, 0, common)
+        most[rows] = others.max(axis=1, initial=0).astype(np.int64)
+    return most
+
+
+def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
+    """Leave out those of all pairs of points that share too few snapshots, before measuring them.
+
+    Pairs stay as they are where they are a list already, or where most of them share enough.
+    """
+    if pairs.index is not None or not objects.ensemble.gaps or not objects.are_points:
+        return pairs
+    found, n_found = [np.empty((0, 2), np.int64)], 0
+    for rows, partners, common in _shared_by_block(_seen_objects(objects)):
+        one, other = np.nonzero((common >= overlap) & (rows[:, None] < partners))
+        found.append(np.column_stack([rows[one], partners[other]]))
+        n_found += len(one)
+        if n_found > min(_MOST_LISTED, len(pairs) // 2):
+            return pairs
+    kept = without(sorted_pairs(np.concatenate(found), len(objects)), pairs.left_out, len(objects))
+    return replace(pairs, index=frozen(kept), left_out=kept[:0])
+
+
+def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
+    """Refuse pairs of which none shares enough snapshots, and name an overlap that would do."""
+    shared = most_shared(objects)
+    advice = f"min_overlap={kept_by_half(shared)} keeps half of all objects, and 'auto' chooses it"
+    if shared.max() < 2:
+        advice = "no two are seen together in 2 snapshots, so longer tracks are needed"
+    raise ValueError(
+        f"{objects.ensemble.prefix}none of {len(pairs):,} pairs of {objects.kind} share the "
+        f"{overlap} of {objects.ensemble.n_counting} snapshots that they need: {advice}"
+    )
+
+
+def _seen_objects(objects: Objects) -> Bools:
+    """Which objects are seen as a whole, of shape (snapshots that count, objects)."""
+    seen = [
+        np.isfinite(block.coordinates[block.weights > 0]).all(axis=2)
+        for block in objects.ensemble.blocks()
+    ]
+    unseen = objects.membership().astype(np.int64) @ (~np.concatenate(seen)).T
+    return np.ascontiguousarray((unseen == 0).T)
+
+
+def _shared_by_block(seen: Bools) -> Iterator[tuple[Ints, Ints, Coordinates]]:
+    """Yield some objects, all that meet them, and how many snapshots each two share.
+
+    Objects that appear at about the same time come together: they meet few others in few
+    snapshots, so that little is multiplied for a crowd that comes and goes.
+    """
+    order = np.argsort(seen.argmax(axis=0), kind="stable")
+    at_once = max(1, _AT_ONCE // len(order))
+    for start in range(0, len(order), _ROWS):
+        rows = order[start : start + _ROWS]
+        inside = np.flatnonzero(seen[:, rows].any(axis=1))
+        span = slice(inside[0], inside[-1] + 1) if len(inside) > 0 else slice(0)
+        partners = np.flatnonzero(seen[span].any(axis=0))
+        common = np.zeros((len(rows), len(partners)), np.float32)  # exact up to 2²⁴ snapshots
+        for first in range(0, len(inside), at_once):
+            part = seen[inside[first : first + at_once]]
+            common += part[:, rows].T.astype(np.float32) @ part[:, partners].astype(np.float32)
+        yield rows, partners, common

@@ -1,0 +1,369 @@
+"""Reading: files and objects of other libraries become ensembles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Floats, frozen
+from timme._text import counted
+from timme.ensemble import Ensemble, Frames
+from timme.ensemble.atoms import is_coarse_grained
+from timme.ensemble.bonds import guess_bonds, with_bonds
+from timme.ensemble.ensemble import checked_weights
+from timme.ensemble.frames import OpenSpace, rows
+from timme.ensemble.molecules import with_whole_molecules
+from timme.ensemble.space import box_matrices
+from timme.ensemble.unwrapping import Progress, fixed_images, molecules_of
+from timme.ensemble.unwrapping import unwrap as unwrap_molecules
+from timme.io import objects, runs
+from timme.io.checks import angstrom_of, judge, refuse_clashes
+from timme.io.files import STRUCTURES, TABLES, checked_file, fetch, kind, open_npy
+from timme.io.matrices import Matrix, read_matrix
+from timme.io.pdb import read_structure
+from timme.io.structures import from_structures
+from timme.io.tables import Columns, from_dataframe, read_table
+from timme.io.trajectories import FileSource, from_trajectories, index_file
+
+__all__ = ["Matrix", "fetch", "read", "read_matrix"]
+
+_KEYWORDS = {  # names that people expect
+    "begin": "start", "end": "stop", "dt": "step", "stride": "step", "selection": "select",
+    "traj": "trajectories", "trajectory": "trajectories", "units": "unit", "allow_gaps": "gaps",
+}  # fmt: skip
+
+
+def read(  # noqa: PLR0913, a reader has as many options as there are kinds of files
+    source: Any,
+    trajectories: str | Path | Sequence[str | Path] = (),
+    *,
+    select: str | npt.ArrayLike | Callable[[Ensemble], Ensemble] | None = None,
+    start: int | str | None = None,
+    stop: int | str | None = None,
+    step: int | str | None = None,
+    unit: str | None = None,
+    box: npt.ArrayLike | str | Literal[False] | None = None,
+    bonds: str | npt.ArrayLike = "auto",
+    weights: npt.ArrayLike | str | None = None,
+    gaps: bool | None = None,
+    columns: Columns = None,
+    unwrap: bool = False,
+    common_atoms: bool = False,
+    allow_truncated: bool = False,
+    progress: Progress | None = None,
+    **others: Any,
+) -> Ensemble:
+    """Return snapshots of the same sites.
+
+    Parameters
+    ----------
+    source : path, list of paths, array, or object of another library
+        A structure file with one or more models (PDB, mmCIF, also .gz), a PDB code
+        (``pdb:1bnr``), several structure files, a topology, a table of tracked particles (CSV,
+        DataFrame), an array of shape (snapshots, sites, dimensions) or its ``.npy`` file, an
+        MDAnalysis Universe or AtomGroup, an mdtraj Trajectory, or one or more Atoms of ASE.
+    trajectories : path or sequence of paths, optional
+        Trajectories of the atoms of a topology, one after the other. Structure files after a
+        structure file are more snapshots, matched atom by atom.
+    select : str, array_like or callable, optional
+        Atoms to keep: a preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``), a selection
+        in the MDAnalysis language, indices, or a function that takes the ensemble of all and
+        returns one of fewer.
+    start, stop, step : int or str, optional
+        Snapshots to keep, as in a slice; or times such as ``10ns``, of which the last one is
+        included. Of structure files, no other models are matched.
+    unit : str, optional
+        Unit of the coordinates (``Å``, ``nm``, ``µm``) where the format does not state it. It
+        names the unit; coordinates are not changed.
+    box : array_like, str or False, optional
+        Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
+        once or for each snapshot, of those that are kept or of all, or a text such as
+        ``20,20,20``. False, or ``none``, leaves space open. The cell of a structure file is no
+        box. Molecules are made whole along their bonds in any case.
+    bonds : {"auto", "file", "guess", "none"} or array_like, optional
+        Covalent bonds: those of the file and, where these are not complete, those guessed from
+        distances; or those of the file only, guessed only, none, or pairs of atoms.
+    weights : array_like, shape (snapshots,), or str, optional
+        One number for each snapshot that is kept, or for each in the source; or the file of these.
+    gaps : bool, optional
+        Whether NaN means "not seen in this snapshot"; by default in tables only.
+    columns : str or sequence of str or int, optional
+        Columns of a table: frame, particle, coordinates, by name or by number from 1 on.
+    unwrap : bool, optional
+        Let molecules go on across the faces of the box, so that distances grow beyond half of it.
+        Of two molecules, the images count that are nearest in the first snapshot. Refused where
+        steps are so long that the faces they cross are uncertain.
+    common_atoms : bool, optional
+        Keep the atoms that all models share where models differ.
+    allow_truncated : bool, optional
+        Use the whole frames of a trajectory that is cut off.
+    progress : callable, optional
+        Called with the snapshots done and all of them, while molecules are unwrapped.
+    **others
+        Refused, with the name of the option that is meant.
+
+    Returns
+    -------
+    Ensemble
+        Snapshots, names, bonds and box; ``notes`` tell what was decided on the way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ensemble = read(np.zeros((5, 4, 3)), start=1)
+    >>> ensemble.n_snapshots, ensemble.n_sites
+    (4, 4)
+    """
+    for name in others:
+        raise TypeError(f"timme.read takes no {name}=: write {_KEYWORDS.get(name, 'another')}=")
+    given = _box_of(box)
+    pick = partial(runs.choose, start=start, stop=stop, step=step)
+    options = {"columns": columns, "common_atoms": common_atoms, "allow_truncated": allow_truncated}
+    draft, in_cells = _open(source, trajectories, options, pick, box_given=given is not None)
+    opens = given is False or (in_cells and given is None)
+    if unwrap and opens:
+        raise ValueError(
+            f"{draft.prefix}unwrap=True needs a periodic box, and the cell of a structure is none: "
+            "give it (box=), or leave out unwrap=True"
+        )
+    draft, choice = _choose(draft, None if in_cells else pick, unwrap=unwrap)
+    ensemble = replace(draft, gaps=draft.gaps if gaps is None else gaps)
+    boxes = None if given is None or given is False else _boxes(given, ensemble, choice.through)
+    ensemble = _with_bonds(judge(ensemble, unit=unit, box=boxes, opens=opens), bonds)
+    refuse_clashes(ensemble)
+    ensemble, flagged = _apply_flags(ensemble, choice, used=unwrap or opens)
+    ensemble = with_whole_molecules(ensemble, complexes=not (unwrap or opens), together=unwrap)
+    ensemble = replace(ensemble, images=fixed_images(ensemble)) if unwrap else ensemble
+    ensemble = _select(ensemble, source, select)
+    ensemble = _unwrap(ensemble, choice, unwrap=unwrap, flagged=flagged, progress=progress)
+    if opens:
+        ensemble = replace(ensemble, frames=ensemble.frames.then(OpenSpace()), images=None)
+    return _keep(ensemble, choice, weights)
+
+
+class _Choice(NamedTuple):
+    """Snapshots of a source: those that are kept and read, and with which later runs start."""
+
+    kept: Sequence[int]
+    through: Sequence[int]  # all through which molecules are unwrapped
+    starts: Sequence[int]
+
+
+def _open(
+    source: Any,
+    trajectories: str | Path | Sequence[str | Path],
+    options: dict[str, Any],
+    pick: Callable[..., Sequence[int]],
+    *,
+    box_given: bool,
+) -> tuple[Ensemble, bool]:
+    """Return a draft of all snapshots and atoms, and whether its boxes are cells of structures."""
+    others = [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
+    named = source if isinstance(source, list | tuple) and source else [source]
+    if not all(isinstance(path, str | Path) for path in named):
+        if others:
+            raise ValueError(f"trajectories need a topology file, got {type(source).__name__}")
+        return _from_object(source, options), False
+    paths = [_located(path) for path in (*named, *others)]
+    kinds, name = {kind(path) for path in paths}, str(paths[0])
+    single, structures = kinds & {*TABLES, ".npy"}, kinds <= STRUCTURES
+    used = "common_atoms" if structures else "allow_truncated"
+    _refuse_unused(options, name, "columns" * bool(single & TABLES) if single else used)
+    if structures:
+        files, common = [read_structure(path) for path in paths], options["common_atoms"]
+        choose = lambda count: pick(np.full(count, np.nan), [], [], source=name)  # noqa: E731
+        return from_structures(files, choose, common_atoms=common, box_given=box_given), True
+    if single and len(paths) > 1:
+        raise ValueError(f"{name}: tables and arrays are read one at a time, got {len(paths)}")
+    if single & TABLES:
+        return read_table(paths[0], options["columns"]), False
+    if single:
+        return _from_npy(paths[0]), False
+    return from_trajectories(paths, listed=len(named) > 1, cut=options["allow_truncated"]), False
+
+
+def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
+    _refuse_unused(options, type(source).__name__, "columns" * hasattr(source, "columns"))
+    if isinstance(source, Ensemble):
+        raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
+    if isinstance(source, Iterator) and not hasattr(source, "ts"):
+        source = list(source)  # such as ase.io.iread gives them, each once
+    if hasattr(source, "columns"):
+        return from_dataframe(source, options["columns"])
+    return objects.from_object(source) or Ensemble.from_array(source)
+
+
+def _from_npy(path: Path) -> Ensemble:
+    try:
+        draft = Ensemble.from_array(open_npy(path))
+    except ValueError as error:
+        raise ValueError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+    return replace(draft, frames=Frames.of(FileSource((index_file(path),))), sources=(str(path),))
+
+
+def _located(path: str | Path) -> Path:
+    is_code = str(path).lower().startswith("pdb:")
+    return fetch(str(path)[4:]) if is_code else checked_file(path)
+
+
+def _refuse_unused(options: dict[str, Any], source: str, used: str) -> None:
+    for name, given in options.items():
+        if given and name != used:
+            raise ValueError(f"{source}: {name}= is for other sources: leave it out")
+
+
+def _choose(
+    draft: Ensemble, pick: Callable[..., Sequence[int]] | None, *, unwrap: bool
+) -> tuple[Ensemble, _Choice]:
+    """Return the draft with the snapshots that are read, and which of them are kept.
+
+    Without ``pick``, that is all of them.
+    """
+    source, times, notes = draft.frames.source, draft.frames.times, list(draft.notes)
+    if pick is None:
+        every = range(len(times))
+        return draft, _Choice(every, every, [])
+    name = draft.sources[0] if draft.sources else "array"
+    files = source.files if isinstance(source, FileSource) else ()
+    firsts = source.firsts[:-1].tolist() if isinstance(source, FileSource) else [0]
+
+    def are_same(one: int, other: int) -> bool:
+        found = [pair for pair in source.read([one, other], None) if pair is not None]
+        return all(np.array_equal(pair[0], pair[1], equal_nan=True) for pair in found)
+
+    starts, repeats = runs.find_runs(times, firsts, are_same)
+    counting = draft.gaps or any(file.in_steps for file in files)  # of frames of tables, and steps
+    kept = pick(np.where(counting, np.nan, times), starts, repeats, source=name)
+    if repeats:
+        notes.append(f"{name}: {counted(len(repeats), 'snapshot')} repeat others and count once")
+    if starts:
+        notes.append(
+            f"{len(starts) + 1} trajectories count as replicas, as their times start again or "
+            "overlap: replicas='one' joins them"
+        )
+    elif len(files) > 1 and np.isnan(times).any() and not draft.independent:
+        notes.append(f"{len(files)} files without times count as one run: replicas= tells others")
+    through = runs.choose_through(kept, starts, repeats) if unwrap else kept
+    draft = replace(
+        draft, n_source=len(times), notes=tuple(notes), frames=draft.frames.keep(through)
+    )
+    return draft, _Choice(kept, through, starts)
+
+
+def _box_of(given: Any) -> Any:
+    """Return a box as numbers, None for that of the file, False for none."""
+    if not isinstance(given, str):
+        return objects.box_of_library(given)
+    try:
+        return given.strip().lower() != "none" and [float(word) for word in given.split(",")]
+    except ValueError:
+        raise ValueError(f"a box is written as 20,20,20 or none, got {given!r}") from None
+
+
+def _boxes(given: Any, ensemble: Ensemble, through: Sequence[int]) -> Floats:
+    """Return the user's boxes for each snapshot that is read."""
+    n_snapshots, _, n_dimensions = ensemble.frames.shape
+    every = len(np.shape(given)) > 1 and len(given) == ensemble.n_source != n_snapshots
+    try:
+        boxes = box_matrices(given, ensemble.n_source if every else n_snapshots, n_dimensions)
+    except ValueError as error:
+        reason = str(error).removesuffix(": check the box of the file")
+        raise ValueError(f"box= cannot be used: {reason}") from None
+    return rows(boxes, through) if every else boxes
+
+
+def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
+    """Return an ensemble with the bonds of its source, guessed ones, none, or the user's."""
+    if not isinstance(bonds, str) or bonds == "none":
+        own = () if isinstance(bonds, str) else bonds
+        return replace(ensemble, atoms=with_bonds(ensemble.atoms, own), traces=None)
+    if bonds not in {"auto", "file", "guess"}:
+        raise ValueError(f"bonds are 'auto', 'file', 'guess', 'none' or pairs, got {bonds!r}")
+    ensemble, length = ensemble.with_traces(), angstrom_of(ensemble)
+    atoms, notes, prefix = ensemble.atoms, list(ensemble.notes), ensemble.prefix
+    if ensemble.traces is not None and len(ensemble.traces):
+        notes.append(
+            f"{prefix}atoms between residues are missing: {counted(len(ensemble.traces), 'pair')} "
+            "of neighbours along chains count as 3 (Cα) or 6 (nucleotides) bonds apart"
+        )
+    beads = is_coarse_grained(atoms.names, atoms.resnames)
+    possible = length is not None and (atoms.elements != "").any() and not beads
+    if beads and bonds != "file" and not len(atoms.bonds):
+        notes.append(f"{prefix}no bonds of coarse-grained beads are guessed: a TPR or PSF has them")
+    if bonds == "guess" and not possible:
+        raise ValueError(f"{prefix}bonds='guess' needs elements and a unit such as Å: leave it out")
+    # PDB and mmCIF files list unusual bonds only, and mdtraj knows those of standard residues.
+    source = Path(prefix.partition(",")[0].removesuffix(": "))
+    few = not len(atoms.bonds) or kind(source) in STRUCTURES or source.name == objects.MDTRAJ
+    if possible and (bonds == "guess" or (bonds == "auto" and few)):
+        points, box = ensemble.snapshot()
+        guessed = guess_bonds(atoms, points, box=box, angstrom=length or 1.0)
+        atoms = with_bonds(atoms, guessed, atoms.bonds if bonds == "auto" else ())
+    return replace(ensemble, atoms=atoms, notes=tuple(notes))
+
+
+def _apply_flags(ensemble: Ensemble, choice: _Choice, *, used: bool) -> tuple[Ensemble, bool]:
+    """Return an ensemble in which image flags of the file are applied, and whether it has any."""
+    source = ensemble.frames.source
+    if not (used and isinstance(source, FileSource) and all(f.has_images for f in source.files)):
+        return ensemble, False
+    flagged = replace(source, starts=tuple(choice.starts))
+    note = f"{ensemble.prefix}image flags of the file tell which faces of the box atoms crossed"
+    frames = replace(ensemble.frames, source=flagged, unfold=True)
+    return replace(ensemble, frames=frames, notes=(*ensemble.notes, note)), True
+
+
+def _select(ensemble: Ensemble, source: Any, select: Any) -> Ensemble:
+    """Return the sites that the user selects, of an AtomGroup those in it."""
+    if objects.is_group(source):
+        group = np.asarray(source.atoms.ix, np.int64)
+        if isinstance(select, str):
+            found = ensemble.find_sites(select)
+            return ensemble.select(found[np.isin(found, group)])
+        ensemble = ensemble.select(group)
+    if callable(select):
+        chosen: Ensemble = select(ensemble)
+        return chosen
+    return ensemble if select is None else ensemble.select(select)
+
+
+def _unwrap(
+    ensemble: Ensemble, choice: _Choice, *, unwrap: bool, flagged: bool, progress: Progress | None
+) -> Ensemble:
+    """Return an ensemble whose molecules go on through the snapshots that are read."""
+    places = np.searchsorted(choice.through, choice.starts).tolist()
+    later = [place for place in places if 0 < place < len(choice.through)]
+    if not unwrap and not (flagged and later):
+        return ensemble
+    step = unwrap_molecules(
+        ensemble.frames,
+        molecules_of(ensemble),
+        starts=later,
+        flagged=flagged,
+        progress=progress,
+        prefix=ensemble.prefix,
+    )
+    return replace(ensemble, frames=ensemble.frames.then(step))
+
+
+def _keep(ensemble: Ensemble, choice: _Choice, weights: Any) -> Ensemble:
+    """Return the snapshots that are kept, with their weights and runs."""
+    kept, n_source = choice.kept, ensemble.n_source
+    places = runs.as_range(np.searchsorted(choice.through, kept).tolist())
+    if weights is not None:
+        from_file = isinstance(weights, str | Path)
+        array = np.loadtxt(checked_file(weights)) if from_file else np.asarray(weights)
+        every = array.shape == (n_source,) and len(kept) != n_source
+        weights = checked_weights(rows(array, kept) if every else array, len(kept))
+    numbers = np.searchsorted(choice.starts, kept, side="right")
+    several = len(np.unique(numbers)) > 1
+    frames = ensemble.frames.keep(places)
+    return replace(
+        ensemble, frames=frames, weights=weights, runs=frozen(numbers) if several else None
+    )

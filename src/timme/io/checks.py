@@ -1,0 +1,236 @@
+"""Checks: the only judge of what a file claims of its unit, its elements and its boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from timme._arrays import Bools, Coordinates, Floats, Ints
+from timme.ensemble import Boxes, Ensemble
+from timme.ensemble.atoms import (
+    HYDROGENS,
+    angstroms,
+    covalent_radii,
+    is_element,
+    unit_label,
+)
+from timme.ensemble.bonds import guess_bonds
+from timme.ensemble.frames import Step
+from timme.ensemble.space import box_matrices, pairs_within
+from timme.io.files import kind
+
+_DUMMY = 1.5  # in the unit of the file: programs write boxes of 1 where there is none
+_SHORTEST = 3.0  # Å, of any box of atoms; none holds more than one in each Å³
+_NEAREST, _NEAR_PART = 0.7, 0.03  # Å between heavy atoms, and how many of them are nearer
+_CLASH, _CLASH_PART, _FEW = 0.5, 0.05, 10  # the same of models that lie upon one another
+_LEAST, _MOST = 0.5, 8.0  # Å from an atom to the nearest other: bonds, or sparse sites
+_MOST_BONDS = {"C": 4, "N": 4, "O": 3, "F": 2, "Cl": 4, "Br": 4, "I": 6}
+_CROWDED = 0.25  # of the bonded atoms, which have more bonds
+_GHOSTS = frozenset(("X", "M", "MW", "EP", "LP", "DU"))  # sites beside atoms
+_IN_NM = frozenset((".gro", ".xtc", ".trr"))  # always, and read in Å
+_WITHOUT_UNIT = frozenset((".gsd", ".lammpstrj", ".data", ".lmp", ".xyz"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Space(Step):
+    """Refuse frames in another space than the first, and frames that were never filled."""
+
+    periodic: Bools | None  # (dimensions,), as in the first frame; None where boxes are known
+    strict: bool  # whether another box is refused, or counts as none
+    at_zero: Bools  # (sites,), which may be at exactly 0
+    prefix: str  # of messages
+
+    def __call__(
+        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
+    ) -> tuple[Coordinates, Floats | None]:
+        """Return the coordinates, and boxes reduced to their shortest vectors."""
+        if not self.at_zero.all() and (coordinates[..., 0] == 0).any():
+            count = np.sum((coordinates == 0).all(axis=2) & ~self.at_zero, axis=1)
+            for row in np.flatnonzero(count >= max(2, 0.5 * len(self.at_zero))).tolist():
+                raise ValueError(
+                    f"{self.prefix}frame {numbers[row] + 1:,}: {count[row]:,} sites are at exactly "
+                    "0, as where a frame was never filled: leave it out (start=, stop=)"
+                )
+        if boxes is None or self.periodic is None:
+            return coordinates, boxes
+        reduced = dict[bytes, Floats]()
+        for row, box in enumerate(boxes):
+            if box.tobytes() not in reduced:
+                reduced[box.tobytes()] = self._reduced(box, numbers[row])
+        found = np.array([reduced[box.tobytes()] for box in boxes])
+        return coordinates, found if self.periodic.any() else None
+
+    def select(self, sites: Ints) -> tuple[Space, Ints]:
+        """Return the same for some sites."""
+        return replace(self, at_zero=self.at_zero[sites]), sites
+
+    def _reduced(self, box: Floats, number: int) -> Floats:
+        found, fault = true_box(box), ""
+        try:
+            if (found.any(axis=1) == self.periodic).all():
+                reduced: Floats = box_matrices(found[None], 1, len(found))[0]
+                return reduced
+            fault = f"its box {_shown(found)} is not periodic in the directions of the first one"
+        except ValueError as error:
+            fault = str(error).removesuffix(": check the box of the file")
+        if self.strict:
+            raise ValueError(
+                f"{self.prefix}frame {number + 1:,}: {fault}: give the true box of all snapshots "
+                "(box=), none (box=False), or leave such snapshots out (start=, stop=, step=)"
+            )
+        return np.zeros_like(found)
+
+
+def true_box(box: Floats) -> Floats:
+    """Return a box, or zeros for what programs write where there is none."""
+    sizes = np.where(np.isfinite(box), np.abs(box), 0.0).max(axis=1)
+    known = np.isfinite(np.diag(box)).all() and sizes.max() > _DUMMY
+    return box if known else np.zeros_like(box)
+
+
+def judge(
+    draft: Ensemble, *, unit: str | None = None, box: Floats | None = None, opens: bool = False
+) -> Ensemble:
+    """Return an ensemble whose unit, elements and boxes are facts; notes tell what was decided.
+
+    Parameters
+    ----------
+    draft : Ensemble
+        All sites, with the boxes of the source.
+    unit : str, optional
+        The user's name of the unit.
+    box : ndarray, shape (snapshots, dimensions, dimensions), optional
+        The user's boxes.
+    opens : bool, optional
+        Whether boxes only make molecules whole, so that none is refused.
+    """
+    ensemble = _with_elements(_with_unit(draft, unit))
+    _refuse_other_unit(ensemble)
+    frames, notes, prefix = ensemble.frames, list(ensemble.notes), ensemble.prefix
+    points, boxes = frames.read(0, 1)
+    at_zero = (points[0] == 0).all(axis=1)
+    if points.shape[2] < 2 or not np.nan_to_num(points[0] % 1.0).any():
+        at_zero[:] = True  # sites of a line or a lattice meet at 0
+    space = Space(None, not opens, at_zero, prefix)
+    if box is not None:
+        frames, boxes = replace(frames, boxes=box), box[:1]
+    elif boxes is not None:
+        found = true_box(boxes[0])
+        if boxes.any() and not found.any():
+            notes.append(f"{prefix}its box {_shown(boxes[0])} counts as none")
+        space = replace(space, periodic=np.any(found, axis=1))
+        boxes = space(points, boxes, frames.numbers[:1])[1]
+    if boxes is not None and _is_too_small(ensemble, points[0], boxes):
+        fault = f"{prefix}a box {_shown(boxes[0])} cannot hold these atoms"
+        if box is not None:
+            raise ValueError(f"{fault}: give the true one in the unit of the coordinates (box=)")
+        notes.append(f"{fault} and counts as none: give the true box (box=) if there is one")
+        frames, space = replace(frames, boxes="none"), replace(space, periodic=None)
+    return replace(ensemble, frames=frames.then(space), notes=tuple(notes))
+
+
+def refuse_clashes(ensemble: Ensemble) -> None:
+    """Refuse models of which many heavy atoms lie upon others, as of several piled into one."""
+    heavy, length = _heavy(ensemble), angstrom_of(ensemble)
+    if length is None or not (ensemble.atoms.elements != "").any():
+        return
+    for number in range(ensemble.n_snapshots if ensemble.independent else 1):
+        points = ensemble.frames.read(number, number + 1)[0][0][heavy]
+        seen = np.isfinite(points).all(axis=1)
+        reach = cKDTree(points[seen]).query(points[seen], k=2, distance_upper_bound=_CLASH / length)
+        near = np.flatnonzero(np.isfinite(np.asarray(reach[0])[:, 1]))
+        if len(near) > max(_FEW, _CLASH_PART * len(heavy)):
+            atom = ensemble.atoms.label(int(heavy[seen][near[0]]))
+            raise ValueError(
+                f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms lie within {_CLASH} "
+                f"Å of another in snapshot {number + 1}, such as {atom}: several models may be "
+                "piled into one; write them apart, select one, or name the unit (unit=) if not Å"
+            )
+
+
+def angstrom_of(ensemble: Ensemble) -> float | None:
+    """Return the length of the unit of atoms in Å, None for what are no atoms."""
+    known = (ensemble.atoms.elements != "").any() or ensemble.unit
+    return angstroms(ensemble.unit) if known and ensemble.n_dimensions == 3 else None
+
+
+def _with_unit(draft: Ensemble, unit: str | None) -> Ensemble:
+    """Return a draft with the user's name of the unit, where the format leaves that open."""
+    label, kinds = unit_label(unit or draft.unit), {kind(Path(path)) for path in draft.sources}
+    if label != draft.unit and (kinds & _IN_NM or (".h5md" in kinds and draft.unit)):
+        raise ValueError(
+            f"{draft.prefix}lengths are read as {draft.unit}, as the format states their unit: "
+            f"leave out unit={unit!r}"
+        )
+    return replace(draft, unit=label)
+
+
+def _with_elements(draft: Ensemble) -> Ensemble:
+    """Return atoms or particles, where a file without a unit names both by one letter."""
+    source, atoms = kind(Path(draft.sources[0])) if draft.sources else "", draft.atoms
+    if source not in _WITHOUT_UNIT or not (atoms.elements != "").any():
+        return draft
+    names = {name.capitalize() for name in atoms.names.tolist() if name.upper() not in _GHOSTS}
+    if not (draft.unit or source == ".xyz") or not all(map(is_element, names)):
+        atoms = replace(atoms, elements=np.full(len(atoms), ""), masses=np.ones(len(atoms)))
+        return replace(draft, atoms=atoms)
+    if draft.unit:
+        return draft
+    points, boxes = draft.frames.read(0, 1)
+    box = None if boxes is None or not true_box(boxes[0]).any() else boxes[0]
+    bonds = guess_bonds(atoms, points[0], box=box)
+    degrees = np.bincount(bonds.ravel(), minlength=len(atoms))
+    most = np.array([_MOST_BONDS.get(symbol, 6) for symbol in atoms.elements.tolist()])
+    if np.sum(degrees > most) > _CROWDED * np.count_nonzero(degrees):
+        raise ValueError(
+            f"{draft.prefix}{', '.join(sorted(names)[:3])} may be atoms or particles, and many "
+            "would have more bonds than these elements take: state the unit (unit=)"
+        )
+    return replace(draft, unit="Å")
+
+
+def _refuse_other_unit(ensemble: Ensemble) -> None:
+    """Refuse atoms whose distances are those of another unit."""
+    length = angstrom_of(ensemble)
+    points = np.asarray(ensemble.frames.read(0, 1)[0][0], np.float64)
+    bind = covalent_radii(ensemble.atoms.elements) > 0
+    points = points[bind & np.isfinite(points).all(axis=1)]
+    if length is None or len(points) < 4:
+        return
+    found = cKDTree(points).query(points[:: len(points) // 1000 + 1], k=2)[0]
+    apart = float(np.median(np.asarray(found)[:, 1]))
+    likely, factor = ("nm", 10.0) if apart * length < _LEAST else ("Å", 1.0)
+    if _LEAST <= apart * length <= _MOST or not _LEAST <= apart * factor <= _MOST:
+        return
+    raise ValueError(
+        f"{ensemble.prefix}neighbouring atoms are {apart:.3g} {ensemble.unit or 'Å'} apart, which "
+        f"looks like {likely}: state the unit (unit={likely!r}), or write the file again if its "
+        "format has another; where models lie upon one another, write them apart"
+    )
+
+
+def _heavy(ensemble: Ensemble) -> Ints:
+    """Return the atoms that are no hydrogens; all of unnamed ones."""
+    light = np.isin(ensemble.atoms.elements, (*HYDROGENS, ""))
+    return np.flatnonzero(~light | light.all())
+
+
+def _is_too_small(ensemble: Ensemble, points: Coordinates, boxes: Floats) -> bool:
+    """Return whether a box is too narrow or too full for atoms, or lets them overlap."""
+    length, lengths = angstrom_of(ensemble), np.linalg.norm(boxes[0], axis=1)
+    if length is None:
+        return False
+    narrow = lengths[lengths > 0].min() * length < _SHORTEST
+    if narrow or 0 < abs(np.linalg.det(boxes[0])) * length**3 < ensemble.n_sites:
+        return True
+    heavy, around = points[_heavy(ensemble)], (Boxes.of(boxes, 1, 3), Boxes.of(None, 1, 3))
+    near, alone = (np.unique(pairs_within(heavy, _NEAREST / length, each)) for each in around)
+    return len(np.setdiff1d(near, alone)) > max(2, _NEAR_PART * len(heavy))
+
+
+def _shown(box: Floats) -> str:
+    return "of " + " × ".join(f"{length:.4g}" for length in np.linalg.norm(box, axis=1))

@@ -1,0 +1,269 @@
+"""Files: their kind by name, their bytes, and entries fetched from the PDB."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import http.client
+import os
+import re
+import stat
+import struct
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Floats, Ints, Strings
+from timme._files import write_atomically
+from timme._text import one_line
+from timme.ensemble.space import cell_vectors
+
+STRUCTURES = frozenset((".pdb", ".cif"))
+TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
+SERVER = "https://files.rcsb.org/download"
+
+_COMPRESSIONS = frozenset((".gz", ".bz2"))
+_SAME = {
+    ".ent": ".pdb", ".mmcif": ".cif", ".pdbx": ".cif", ".extxyz": ".xyz", ".h5": ".h5md",
+    ".netcdf": ".nc", ".ncdf": ".nc", ".dump": ".lammpstrj", ".lammpsdump": ".lammpstrj",
+    ".atom": ".lammpstrj", ".mm": ".mtx", ".sd": ".sdf", ".restrt": ".rst7", ".inpcrd": ".rst7",
+    ".rst": ".rst7", ".ncrst": ".rst7",
+    "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config", "XDATCAR": ".xdatcar",
+}  # fmt: skip
+# What follows the name of a LAMMPS dump counts or names runs, as in dump.melt, but for these.
+_SUFFIXES = frozenset(".csv .cif .dat .dcd .gz .npy .pdb .trr .txt .xtc .xyz".split())
+_UNREAD = {  # formats that are refused, each with the way to one that is read
+    ".bcif": ("BinaryCIF", "give the same entry as mmCIF (.cif) or PDB"),
+    ".mmtf": ("MMTF", "give the same entry as mmCIF (.cif) or PDB"),
+    ".sdf": ("SDF", "write its conformers as MOL2, as with obabel in.sdf -O out.mol2"),
+    ".mol": ("MDL MOL", "write its conformers as MOL2, as with obabel in.mol -O out.mol2"),
+    ".xdatcar": ("XDATCAR", "write it as extended XYZ, as with ase convert XDATCAR out.extxyz"),
+    ".history": ("HISTORY", "write it as extended XYZ, as with ase convert HISTORY out.extxyz"),
+    ".config": ("CONFIG", "write it as extended XYZ, as with ase convert CONFIG out.extxyz"),
+    ".rst7": ("an Amber restart file", "write it as NetCDF, with trajout out.nc in cpptraj"),
+    ".traj": ("ASE's .traj", "pass the list that ase.io.read(file, ':') returns"),
+    ".xml": ("XML", "TrackMate exports its spots as a table (Spots, Export to CSV)"),
+}
+_CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")
+_TIMEOUT = 60.0  # seconds
+
+
+class FrameHead(NamedTuple):
+    """What one frame of a trajectory file tells before its coordinates."""
+
+    offset: int  # bytes before it
+    n_atoms: int
+    time: float = np.nan
+    has_images: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectory:
+    """A trajectory file after its index: where frames are, and what holds for all of them."""
+
+    n_frames: int
+    n_atoms: int
+    times: Floats  # (frames,), in ps, or numbers of steps; NaN where unknown
+    offsets: Ints | None = None  # (frames,), bytes before each, where the format needs them
+    in_steps: bool = False  # whether times are numbers of steps
+    unit: str = "Å"  # of coordinates as they are read, "" where the file states none
+    scale: float = 1.0  # by which lengths in the file are multiplied
+    rounding: float = 0.0  # spacing of the grid on which coordinates are, 0 where unknown
+    n_dimensions: int = 3
+    has_images: bool = False  # whether every frame has image flags
+    ids: Ints | None = None  # (atoms,), ascending, where atoms of frames may come in any order
+    names: Strings | None = None  # (atoms,), in the order of the ids
+    molecules: Ints | None = None  # (atoms,), in the order of the ids, 0 for none
+    note: str = ""
+    damage: str = ""  # what is wrong after the last whole frame
+    path: str = ""  # absolute, so that workers elsewhere find it
+    reader: Any = None  # of MDAnalysis, in place of a file
+    stamp: tuple[int, int] = (0, 0)
+
+
+def kind(path: Path) -> str:
+    """Extension of a file in small letters, the same for all names of one format."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    last = _SAME.get(suffixes[-1], suffixes[-1]) if suffixes else _SAME.get(path.name, "")
+    is_dump = (path.name + ".").startswith("dump.") and last not in _SUFFIXES.union(_SAME.values())
+    return ".lammpstrj" if is_dump else last
+
+
+def checked_file(path: str | Path) -> Path:
+    """Return the path of a file that can be read, or raise an error that says why it cannot."""
+    path = Path(path).expanduser()
+    try:
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"{path}: a regular file is needed, no pipe or device: save the data")
+        path.open("rb").close()
+    except (FileNotFoundError, PermissionError) as error:
+        kind_ = type(error)
+        raise kind_(f"{path}: {error.strerror}: check its name and permissions") from None
+    if not found.st_size:
+        raise ValueError(f"{path}: the file is empty: make or download it again")
+    if kind(path) in _UNREAD:
+        name, remedy = _UNREAD[kind(path)]
+        raise ValueError(f"{path}: {name} is not supported: {remedy}")
+    return path
+
+
+def stamp(path: str | Path) -> tuple[int, int]:
+    """Size in bytes and time of the last change in ns, which tell a file from a later one."""
+    found = Path(path).stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def refuse_changed(path: str | Path, before: tuple[int, int]) -> None:
+    """Raise an error if a file is no longer the one that had this stamp."""
+    if stamp(path) != before:
+        raise ValueError(f"{path}: the file was changed while it was read: read it again later")
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a whole text file, unpacked, with newlines as its only line ends."""
+    path = checked_file(path)
+    before = stamp(path)
+    data = _unpack(path, path.read_bytes()).removeprefix(b"\xef\xbb\xbf")  # byte order mark
+    refuse_changed(path, before)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # as Excel writes its Unicode texts
+        data = data.decode("utf-16", "replace").encode()
+    if b"\0" in data or not data.strip():  # zeros are left by a copy that failed
+        raise ValueError(f"{path}: the file holds zero bytes, or nothing: make it again")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def index_frames(heads: Iterator[FrameHead]) -> Trajectory:
+    """Return the index of all whole frames, up to the first that is damaged."""
+    found, damage = list[FrameHead](), ""
+    try:
+        for head in heads:
+            if found and head.n_atoms != found[0].n_atoms:
+                damage = f"it has {head.n_atoms} atoms, the others have {found[0].n_atoms}"
+                break
+            found.append(head)
+    except (ValueError, IndexError, OverflowError, struct.error) as error:
+        damage = one_line(error)
+    if not found:
+        raise ValueError(f"no whole frame was found ({damage or 'the file holds none'})")
+    offsets, counts, times, flags = map(np.array, zip(*found, strict=True))
+    index = Trajectory(len(found), int(counts[0]), times.astype(np.float64), offsets)
+    damage = f"frame {len(found) + 1}: {damage}" if damage else ""
+    return replace(index, has_images=bool(flags.all()), damage=damage)
+
+
+def cell_box(lengths: Floats, angles: Floats) -> Floats:
+    """Return box vectors of the lengths and angles of a file; angles of 0 0 0 are right ones.
+
+    Where no box has such angles, its vectors are NaN beside the lengths, to be judged later.
+    """
+    try:
+        return cell_vectors([*lengths, *(angles if angles.any() else (90.0, 90.0, 90.0))])
+    except ValueError:
+        return np.where(np.eye(3, dtype=np.bool_), lengths, np.nan)
+
+
+def take(stream: BinaryIO, start: int, count: int) -> bytes:
+    """Return bytes that must be there."""
+    stream.seek(start)
+    data = stream.read(count)
+    if len(data) < count:
+        raise ValueError(f"{count - len(data)} bytes are missing at the end of the file")
+    return data
+
+
+def open_npy(path: str | Path) -> npt.NDArray[np.number]:
+    """Map the array of an ``.npy`` file into memory, read-only; its header must fit its size."""
+    path = checked_file(path)
+    try:
+        array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # noqa: BLE001, NumPy evaluates a header, which may be damaged
+        fault = f"not an array of numbers ({one_line(error)})"
+    else:
+        size, held, fault = array.offset + array.nbytes, path.stat().st_size, ""
+        if array.dtype.kind not in "fiu":
+            fault = "not an array of real numbers"
+        elif size != held:
+            fault = f"its header announces {size} bytes, the file holds {held}"
+    if fault:
+        raise ValueError(f"{path}: {fault}: save it with numpy.save as float")
+    return array
+
+
+def fetch(code: str, *, cache: str | Path | None = None, server: str | None = None) -> Path:
+    """Download the mmCIF file of a PDB entry, unless it is in the cache.
+
+    Parameters
+    ----------
+    code : str
+        Code of the entry: ``1bnr`` or ``pdb_00001bnr``.
+    cache : path, optional
+        Directory in which files are kept, by default ``timme`` in the user's cache directory.
+    server : str, optional
+        Address of the directory of files, by default that of the environment variable
+        ``TIMME_PDB_SERVER``, else of the PDB.
+
+    Returns
+    -------
+    Path
+        The file in the cache.
+
+    Examples
+    --------
+    >>> fetch("barnase")
+    Traceback (most recent call last):
+    ValueError: a PDB code has 4 characters as 1bnr or 12 as pdb_00001bnr, got 'barnase'
+    """
+    name = code.strip().lower()
+    if not _CODE.fullmatch(name):
+        raise ValueError(f"a PDB code has 4 characters as 1bnr or 12 as pdb_00001bnr, got {code!r}")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timme"
+    path = (base if cache is None else Path(cache).expanduser()) / f"{name}.cif.gz"
+    if not path.is_file():
+        address = (server or os.environ.get("TIMME_PDB_SERVER") or SERVER).rstrip("/")
+        data = _download(f"{address}/{path.name}", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    return path
+
+
+def _download(address: str, name: str) -> bytes:
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"the address of a PDB server starts with http:// or https://: {address}")
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT) as answer:  # noqa: S310
+            data: bytes = answer.read()
+        if b"_atom_site." not in gzip.decompress(data):  # which checks the sum of all data
+            raise OSError("the server sent no structure")  # noqa: TRY301
+    except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
+        raise OSError(
+            f"{address}: the download of {name} failed ({one_line(error)}): check the code and the "
+            "network, or give the file itself"
+        ) from None
+    return data
+
+
+def _unpack(path: Path, data: bytes) -> bytes:
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        if path.suffix.lower() == ".bz2":  # a text may begin with the mark of this compression
+            return bz2.decompress(data)
+    except (OSError, EOFError, ValueError, zlib.error):
+        raise ValueError(f"{path}: the file is damaged or cut off: download it again") from None
+    if path.suffix.lower() == ".gz":
+        raise ValueError(f"{path}: not a gzip file: download it again, or name it without .gz")
+    return data

@@ -1,0 +1,133 @@
+"""Objects of MDAnalysis, mdtraj, ASE and freud, known by their attributes, as draft ensembles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timme.ensemble import Atoms, Ensemble, Frames
+from timme.ensemble.atoms import element_masses
+from timme.ensemble.frames import ArraySource, Source
+from timme.io.files import Trajectory, kind
+from timme.io.topologies import atoms_of_group, quiet, times_of_reader
+from timme.io.trajectories import FileSource, index_file
+
+MDTRAJ = "mdtraj Trajectory"
+_FROM_FILES = frozenset((".gsd", ".h5md", ".lammpstrj"))  # of which MDAnalysis loses something
+_WITHOUT_UNIT = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))
+
+
+def from_object(source: Any) -> Ensemble | None:
+    """Return what an object of another library holds, None for arrays."""
+    first = source[0] if isinstance(source, list | tuple) and source else source
+    if is_group(source):
+        return from_universe(source.universe)
+    if all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors")):
+        return from_mdtraj(source)
+    if all(hasattr(first, name) for name in ("get_chemical_symbols", "cell", "pbc")):
+        return from_ase(source)
+    _refuse_no_array(source)
+    return None
+
+
+def is_group(source: object) -> bool:
+    """Return whether an object is a Universe or an AtomGroup of MDAnalysis."""
+    universe = getattr(source, "universe", None)
+    return hasattr(source, "atoms") and hasattr(universe, "trajectory")
+
+
+def from_universe(universe: Any) -> Ensemble:
+    """Return all atoms and frames of a Universe, from its files where MDAnalysis loses boxes."""
+    reader, atoms = universe.trajectory, atoms_of_group(universe.atoms)
+    shared, readers = bool(reader.transformations), getattr(reader, "readers", [reader])
+    names = [each.filename for each in readers if isinstance(each.filename, str | Path)]
+    paths = [Path(name) for name in names]
+    sources = (*(str(name) for name in dict.fromkeys((universe.filename, *names)) if name),)
+    if paths and not shared and all(kind(path) in _FROM_FILES for path in paths):
+        files = tuple(index_file(path, len(atoms)) for path in paths)
+    else:
+        with quiet():
+            reader = reader if shared else reader.copy()
+            before, times = reader.frame, times_of_reader(reader)
+            _ = reader[before]
+        unit = "" if any(each.format in _WITHOUT_UNIT for each in readers) else "Å"
+        files = (Trajectory(len(times), len(atoms), times, unit=unit, reader=reader),)
+    return _draft(FileSource(files), atoms, files[0].unit, sources or ("Universe",))
+
+
+def from_mdtraj(source: Any) -> Ensemble:
+    """Return the atoms and frames of an mdtraj Trajectory, in nm."""
+    vectors, topology = source.unitcell_vectors, source.topology
+    boxes = None if vectors is None else np.array(vectors, np.float64)
+    frames = ArraySource(source.xyz, boxes, np.asarray(source.time, np.float64))
+    if topology is None:
+        return _draft(frames, Atoms.unnamed(source.n_atoms), "nm", (MDTRAJ,))
+    table, bonds = topology.to_dataframe()
+    names = {column: table[column].to_numpy().astype(np.str_) for column in table}
+    elements = np.where(names["element"] == "VS", "", names["element"])
+    letters = [getattr(chain, "chain_id", None) for chain in topology.chains]
+    letters = [letter or chr(65 + place % 26) for place, letter in enumerate(letters)]
+    chains = np.array(letters, np.str_)[table["chainID"].to_numpy()]
+    atoms = replace(
+        Atoms.unnamed(len(table), bonds=bonds[:, :2]),
+        names=names["name"],
+        elements=elements,
+        resnames=names["resName"],
+        resids=table["resSeq"].to_numpy().astype(np.int64),
+        chains=np.where(names["segmentID"] == "", chains, names["segmentID"]),
+        masses=element_masses(elements),
+    )
+    return _draft(frames, atoms, "nm", (MDTRAJ,))
+
+
+def from_ase(source: Any) -> Ensemble:
+    """Return one or more Atoms of ASE as snapshots, in Å."""
+    frames = list(source) if isinstance(source, list | tuple) else [source]
+    symbols = list(frames[0].get_chemical_symbols())
+    for number, each in enumerate(frames, start=1):
+        if not symbols or list(each.get_chemical_symbols()) != symbols:
+            raise ValueError(
+                f"ASE Atoms: snapshot {number} has other atoms than the first: give the same atoms"
+            )
+    names, found = np.array(symbols, np.str_), Atoms.unnamed(len(symbols))
+    elements = np.where(names == "X", "", names)
+    atoms = replace(found, names=names, elements=elements, masses=element_masses(elements))
+    boxes = [np.asarray(each.cell) * np.broadcast_to(each.pbc, 3)[:, None] for each in frames]
+    positions = np.array([each.get_positions() for each in frames], np.float64)
+    times = np.full(len(frames), np.nan)
+    return _draft(ArraySource(positions, np.array(boxes), times), atoms, "Å", ("ASE Atoms",))
+
+
+def box_of_library(box: Any) -> Any:
+    """Return box vectors of boxes of freud or HOOMD, one or one for each snapshot; others as is."""
+    if isinstance(box, list | tuple) and box and hasattr(box[0], "xy"):
+        return np.concatenate([box_of_library(each) for each in box])
+    if not hasattr(box, "xy"):
+        return box
+    tilts = np.array([[1.0, 0.0, 0.0], [box.xy, 1.0, 0.0], [box.xz, box.yz, 1.0]])
+    periodic = np.array(np.broadcast_to(getattr(box, "periodic", True), 3), np.bool_)
+    periodic[2] &= not getattr(box, "is2D", False)
+    return (tilts * np.array([box.Lx, box.Ly, box.Lz])[:, None] * periodic[:, None])[None]
+
+
+def _refuse_no_array(source: object) -> None:
+    """Refuse objects that NumPy would take for arrays of what they happen to hold."""
+    for item in source if isinstance(source, list | tuple) else [source]:
+        is_table = hasattr(item, "columns") or isinstance(item, Mapping)
+        numbers = hasattr(item, "__array__") or isinstance(
+            item, Sequence | memoryview | float | int
+        )
+        if is_table or not numbers:
+            raise TypeError(
+                f"timme.read cannot take {type(item).__name__}: pass a file, an array, one table "
+                "(pandas.concat), a Universe, an mdtraj Trajectory or Atoms"
+            )
+
+
+def _draft(source: Source, atoms: Atoms, unit: str, sources: tuple[str, ...]) -> Ensemble:
+    sites = np.arange(len(atoms))
+    return Ensemble(Frames.of(source), atoms, sites, unit, sources=sources)

@@ -1,0 +1,263 @@
+"""Structures: models of files as a draft ensemble, matched atom by atom."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count, filterfalse, groupby, islice
+from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase, digits
+from typing import NamedTuple
+
+import numpy as np
+
+from timme._arrays import Floats, Ints, Strings, frozen
+from timme._text import counted
+from timme.ensemble.atoms import HYDROGENS, Atoms
+from timme.ensemble.ensemble import Ensemble
+from timme.ensemble.frames import ArraySource, Frames
+from timme.ensemble.residues import residue_index
+from timme.ensemble.space import box_matrices
+from timme.io.altlocs import choose_altlocs
+
+Key = tuple[str, int, str, str]  # chain, residue number, insertion code, name of the atom
+
+_ROUNDING = 0.001  # Å, of coordinates in PDB files
+_DUMMY = 1.5  # Å: structures that are no crystals have cells of 1 Å
+_SHORTEST = 3.0  # Å: no cell of molecules is narrower
+_NO_SYMMETRY = ("P 1", "P1")
+
+
+class Cell(NamedTuple):
+    """Unit cell of a structure."""
+
+    sizes: tuple[float, ...]  # three lengths in Å, three angles in degrees
+    symmetry: str  # space group, "" where unknown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Atoms of one model in the order of its file."""
+
+    label: str  # file and model, for messages
+    atoms: Atoms  # the same for all models of a file that have the same names
+    altlocs: Strings  # (atoms,), "" where an atom has one location only
+    occupancies: Floats  # (atoms,)
+    coordinates: Floats  # (atoms, 3), in Å
+    cell: Cell | None = None
+
+    def keys(self) -> list[Key]:
+        """Return what identifies each atom; numbers continue where they restart after 9999."""
+        atoms = self.atoms
+        restart = (atoms.resids[:-1] == 9999) & (atoms.resids[1:] <= 1)
+        restart &= atoms.chains[1:] == atoms.chains[:-1]
+        resids = atoms.resids + 100_000 * np.concatenate([[0], np.cumsum(restart)])
+        columns = (atoms.chains, resids, atoms.icodes, atoms.names)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def is_like(self, other: Model) -> bool:
+        """Return whether another model lists atoms of the same names in the same order."""
+        return self.atoms is other.atoms or all(
+            np.array_equal(getattr(self.atoms, column), getattr(other.atoms, column))
+            for column in ("names", "resids", "icodes", "chains")
+        )
+
+
+class StructureFile(NamedTuple):
+    """What one file holds."""
+
+    path: Path
+    models: list[Model]
+    note: str  # "" or that it seems to be cut off
+
+
+def from_structures(
+    files: Sequence[StructureFile],
+    choose: Callable[[int], Sequence[int]] = range,
+    *,
+    common_atoms: bool = False,
+    box_given: bool = False,
+) -> Ensemble:
+    """Return the models of files as one draft ensemble, matched atom by atom.
+
+    Boxes of the draft are unit cells, in which molecules are made whole, and no periodic boxes.
+
+    Parameters
+    ----------
+    files : sequence of StructureFile
+        At least one.
+    choose : callable, optional
+        Called with the number of models; returns the numbers of those that are matched, by default
+        all.
+    common_atoms : bool, optional
+        Keep the atoms that all models share where models differ.
+    box_given : bool, optional
+        Whether the user gives a box or none, so that no note proposes one.
+    """
+    every = [model for file in files for model in file.models]
+    sources = tuple(str(file.path) for file in files)
+    models, notes = name_copies([every[number] for number in choose(len(every))])
+    orders, more = match_models(models, common_atoms=common_atoms)
+    boxes = _cells(models) if len(every) > 1 else None
+    notes = [*(file.note for file in files if file.note), *notes, *more]
+    cell = files[0].models[0].cell
+    if cell and len(models) > 1 and not box_given and (boxes is not None or len(files) == 1):
+        notes += _cell_notes(cell, whole=boxes is not None)
+    coordinates = [model.coordinates[order] for model, order in zip(models, orders, strict=True)]
+    source = ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
+    return Ensemble(
+        frames=Frames.of(source),
+        atoms=models[0].atoms.take(orders[0]),
+        site_atoms=np.arange(len(orders[0])),
+        unit="Å",
+        independent=True,
+        rounding=_ROUNDING,
+        sources=sources,
+        notes=tuple(notes),
+        numbers=orders[0] + 1 if all(np.array_equal(each, orders[0]) for each in orders) else None,
+        n_source=len(every),
+    )
+
+
+def match_models(
+    models: Sequence[Model], *, common_atoms: bool = False
+) -> tuple[list[Ints], list[str]]:
+    """Return the places of the same atoms in each model, in the order of the first, and notes.
+
+    Where models list atoms of the same names in the same order, an atom is known by its place.
+    """
+    first, keys = models[0], [model.keys() for model in models]
+    places, notes = choose_altlocs(models, keys)
+    alike = all(model.is_like(first) for model in models) and all(p == places[0] for p in places)
+    tables = list[dict[Key, int]]()
+    for model, names, own in zip(models, keys, places, strict=True):
+        tables.append({names[place]: place for place in own})
+        if len(tables[-1]) < len(own):
+            _refuse_repeated(model, names, own, by_place=alike)
+        if alike:
+            return [np.array(own, np.int64)] * len(models), notes
+    shared = [key for key in tables[0] if all(key in table for table in tables)]
+    left_out = len(set[Key]().union(*tables)) - len(shared)
+    if left_out and not common_atoms:
+        raise ValueError(_difference(models, tables))
+    if not shared:
+        raise ValueError(f"{first.label}: other models share no atoms with it: check the files")
+    orders = [np.array([table[key] for key in shared], np.int64) for table in tables]
+    if left_out:
+        kept = counted(len(shared), "atom")
+        notes.append(f"models differ: {kept} that all share are kept, {left_out} left out")
+    elif any((order != orders[0]).any() for order in orders):
+        notes.append("atoms come in another order in some models: they are matched by name")
+    return orders, notes
+
+
+def name_copies(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
+    """Return models in which every copy of a chain has its own name, and notes on the first.
+
+    Programs of simulations write several molecules without chains, or all with the same one: where
+    residues of a chain come again, a copy of it begins.
+    """
+    named, notes = list[Model](), list[str]()
+    for model in models:
+        if named and model.is_like(models[0]):
+            named.append(replace(model, atoms=named[0].atoms))
+            continue
+        chains, copies = model.atoms.chains.astype(object), _copies(model)
+        candidates = chain(ascii_uppercase, ascii_lowercase, digits, map(str, count(10)))
+        free = filterfalse(set(chains).__contains__, candidates)
+        for name in dict.fromkeys(chains[copies > 0].tolist()):
+            own = chains == name
+            names = [name] if name else []
+            names += islice(free, int(copies[own].max()) + 1 - len(names))
+            chains[own] = np.array(names, object)[copies[own]]
+            shown = ", ".join(names[:4]) + ", …" * (len(names) > 4)
+            if not named:
+                what = f"chain {name}" if name else "the chain without a name"
+                notes.append(f"{what} is there {len(names)} times, now named {shown}")
+        named.append(replace(model, atoms=replace(model.atoms, chains=chains.astype(np.str_))))
+    return named, notes
+
+
+def _copies(model: Model) -> Ints:
+    """Number of the copy of its chain to which each atom belongs.
+
+    A copy begins with a residue of which a part before has all heavy atoms, or two of them. One
+    atom that comes twice in a residue begins none, nor do hydrogens, which may be written apart,
+    and alternative locations.
+    """
+    keys = model.keys()
+    heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
+    copies, current = np.zeros(len(keys), np.int64), Counter[str]()
+    seen, telling = defaultdict[str, set[Key]](set), np.flatnonzero(heavy).tolist()
+    if len({keys[place] for place in telling}) == len(telling):
+        return copies
+    for _, group in groupby(range(len(keys)), residue_index(model.atoms).__getitem__):
+        places = list(group)
+        names, of_chain = {keys[place] for place in places if heavy[place]}, keys[places[0]][0]
+        if names and len(names & seen[of_chain]) >= min(len(names), 2):
+            current[of_chain] += 1
+            seen[of_chain].clear()
+        seen[of_chain] |= names
+        copies[places] = current[of_chain]
+    return copies
+
+
+def _refuse_repeated(
+    model: Model, keys: Sequence[Key], places: Sequence[int], *, by_place: bool
+) -> None:
+    """Refuse atoms that are there twice: some programs leave out the letters of their locations.
+
+    Where models are alike, hydrogens may come twice, and atoms named by their elements.
+    """
+    atoms = model.atoms
+    named = np.char.upper(atoms.names) != np.char.upper(atoms.elements)
+    residues = {keys[place][:3] for place in np.flatnonzero(named).tolist()}
+    seen = set[Key]()
+    for place in places:
+        free = atoms.elements[place] in HYDROGENS or keys[place][:3] not in residues
+        if keys[place] in seen and not (by_place and free):
+            raise ValueError(
+                f"{model.label}: atom {atoms.label(place)} is there twice, without letters of "
+                "alternative locations: remove or rename one of the two"
+            )
+        seen.add(keys[place])
+
+
+def _difference(models: Sequence[Model], tables: Sequence[dict[Key, int]]) -> str:
+    """Message on the first atom that a model has and another one lacks."""
+    first, all_of_first = models[0], tables[0].keys()
+    model, table = next(
+        pair for pair in zip(models, tables, strict=True) if pair[1].keys() != all_of_first
+    )
+    key = next(key for key in (*tables[0], *table) if key not in tables[0] or key not in table)
+    has, lacks, place = (first, model, tables[0]) if key in tables[0] else (model, first, table)
+    return (
+        f"{lacks.label}: atom {has.atoms.label(place[key])} of {has.label} is missing: all models "
+        "need the same atoms; common_atoms=True keeps those that all share"
+    )
+
+
+def _cells(models: Sequence[Model]) -> Floats | None:
+    """Cells (models, 3, 3) through which molecules are made whole; all models need one.
+
+    Only cells without symmetry, as those of simulations: in a crystal, a molecule that leaves the
+    cell is continued by a copy that symmetry makes.
+    """
+    cells = [model.cell for model in models if model.cell and model.cell.symmetry in _NO_SYMMETRY]
+    if len(cells) < len(models) or min(min(cell.sizes[:3]) for cell in cells) < _SHORTEST:
+        return None
+    try:
+        return box_matrices([cell.sizes for cell in cells], len(models), 3)
+    except ValueError:  # angles that no cell has
+        return None
+
+
+def _cell_notes(cell: Cell, *, whole: bool) -> list[str]:
+    """Notes on a cell that is not taken for a periodic box."""
+    if min(cell.sizes[:3]) <= _DUMMY:
+        return []
+    sizes = cell.sizes[: 3 if set(cell.sizes[3:]) == {90.0} else 6]
+    shown = ", ".join(f"{size:g}" for size in sizes)
+    used = "molecules are made whole in the unit cell, which" if whole else "the unit cell"
+    return [f"{used} is not taken for a periodic box: if it is one, pass box=[{shown}]"]

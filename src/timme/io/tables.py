@@ -1,0 +1,322 @@
+"""Tables of tracked particles: one row for each particle in each frame in which it is seen."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from timme import memory
+from timme._arrays import Floats, Ints, frozen
+from timme._text import counted, is_number, one_line
+from timme.ensemble.atoms import Atoms, unit_label
+from timme.ensemble.ensemble import Ensemble
+from timme.ensemble.frames import ArraySource, Frames
+from timme.io.files import read_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Columns = str | Sequence[str | int] | None
+
+# Names that programs give to columns, in small letters and without units, the usual ones first.
+_FRAMES = ("frame", "time", "slice n°", "t")
+_PARTICLES = (
+    "particle", "particle_id", "trajectory", "track_id", "trackid", "track id", "track n°",
+    "track", "id",
+)  # fmt: skip
+_AXES = ("{}", "position {}", "position_{}")
+_TRACKMATE = {"FRAME", "TRACK_ID", "POSITION_X"}
+_TITLES = 10  # lines down to the names of the columns, at most
+_UNIT = re.compile(r"(.*\S)\s*[\[(](.*)[\])]")
+_UNITS = {"microns": "µm", "pixel": "px", "pixels": "px", "pix": "px"}
+_LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
+# Whole numbers as people and programs write them: anything else is a name, as numbers would make
+# one particle of 11 and 1_1, of 1 and 01, of 1.1 and 1.10.
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
+
+
+def read_table(path: Path, columns: Columns = None) -> Ensemble:
+    """Return the tracks of a text table as a draft ensemble with gaps.
+
+    Parameters
+    ----------
+    path : Path
+        File with columns separated by commas, semicolons, tabs or blanks.
+    columns : str or sequence of str or int, optional
+        Columns of frame, particle and coordinates: their names, or their numbers from 1 on. By
+        default those of trackpy, TrackMate and other programs are found by their names.
+    """
+    data, source, chosen = read_bytes(path), str(path), _listed(columns)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    lines = [line for line in text.split("\n") if line.strip()]
+    plain = [line for line in lines if not line.startswith("#")] or lines
+    separator, by_number = _separator(plain[-10:]), _are_numbers(chosen)
+    heads = [_split(line, separator) for line in plain[:1]]
+    if not by_number:  # NumPy writes names in a comment
+        heads = [_split(line.lstrip("# "), separator) for line in lines[:_TITLES]]
+    names, places, notes = _find_columns(heads, chosen, source)
+    rows = plain
+    if not by_number or not is_number(names[places[0]].replace(",", ".")):
+        above = heads.index(names)
+        rows = [line for line in lines[above + 1 :] if not line.startswith("#")]
+        notes += [f"left out {counted(above, 'line')} above the names of the columns"] * (above > 0)
+    spots = set(names) >= _TRACKMATE
+    unit = _unit_of([names[place] for place in places[2:]], source)
+    if spots:  # long names, short names and units follow below the names
+        more = [_split(row, separator) + names for row in rows[:3]]
+        more = [fields for fields in more if not is_number(fields[places[0]])]
+        rows = rows[len(more) :]
+        unit = _unit(more[-1][places[2]].strip("()")) if more else unit
+    if rows and not data.endswith(b"\n"):
+        if "" in _split(rows[-1], separator)[: max(places) + 1]:
+            raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
+        notes.append("its last line has no line end, but all its columns, and is used")
+    if separator in {";", "\t"} and any("," in row for row in rows):
+        notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
+    width = max(k for k, name in enumerate(names, start=1) if name)
+    values = _parse(rows, separator, width, places, source)
+    return _tracks(values, source, unit, notes, spots=spots)
+
+
+def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
+    """Return the tracks of a pandas or polars DataFrame as a draft ensemble with gaps.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row for each particle in each frame; these may also be levels of the index.
+    columns : str or sequence of str or int, optional
+        Columns of frame, particle and coordinates, as for `read_table`.
+    """
+    table = table.collect() if hasattr(table, "collect") else table  # of polars, yet to be computed
+    if hasattr(table, "index"):
+        levels = [name for name in table.index.names if name is not None]
+        table = table.reset_index([name for name in levels if name not in table.columns])
+    heads = [[str(name) for name in table.columns]]
+    names, places, notes = _find_columns(heads, _listed(columns), "DataFrame")
+    unit = _unit_of([names[place] for place in places[2:]], "DataFrame")
+    values = [table[table.columns[place]].to_numpy() for place in places]
+    return _tracks(values, "DataFrame", unit, notes, spots=set(names) >= _TRACKMATE)
+
+
+def _listed(columns: Columns) -> list[str]:
+    """Names or numbers of columns, none for None."""
+    parts = columns.split(",") if isinstance(columns, str) else columns or ()
+    words = [str(part).strip() for part in parts]
+    if columns is not None and len(words) < 3:
+        raise ValueError(f"columns= names a frame, a particle and coordinates, got {columns!r}")
+    return words
+
+
+def _are_numbers(chosen: list[str]) -> bool:
+    return bool(chosen) and all(word.isdecimal() and int(word) > 0 for word in chosen)
+
+
+def _separator(lines: list[str]) -> str:
+    """The sign that stands equally often in all lines; a comma may also be a decimal sign."""
+    for sign in (";", "\t", ","):
+        counts = {len(_split(line, sign)) for line in lines}
+        if len(counts) == 1 and counts != {1}:
+            return sign
+    return next((sign for sign in (";", "\t", ",") if sign in lines[0]), " ")
+
+
+def _split(line: str, separator: str) -> list[str]:
+    """Fields of a line without blanks and quotation marks around them."""
+    line = " ".join(line.split()) if separator == " " else line
+    fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    return [field.strip(" \t'") for field in fields]
+
+
+def _find_columns(
+    heads: list[list[str]], chosen: list[str], source: str
+) -> tuple[list[str], list[int], list[str]]:
+    """The names that will do, the places of frame, particle and coordinates, and notes."""
+    for names in heads:
+        if _are_numbers(chosen):
+            places = [int(word) - 1 for word in chosen if int(word) <= len(names)]
+        else:
+            places = _places(names, chosen) if chosen else _usual(names)
+        if len(set(places)) >= max(len(chosen), 3):
+            break
+    else:
+        shown = ", ".join(heads[0][:12])
+        raise ValueError(
+            f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
+            f"and the table has {shown}: name them, or give numbers from 1 on (columns='1,2,3,4')"
+        )
+    taken = [names[place] for place in places]
+    if chosen or taken[:3] == ["frame", "particle", "x"]:
+        return names, places, []
+    return names, places, [f"frame, particle and coordinates are its columns {', '.join(taken)}"]
+
+
+def _usual(names: list[str]) -> list[int]:
+    """Places of the columns that programs write, fewer than 3 where the table has not all."""
+    plain = [_UNIT.sub(r"\1", name).lower() for name in names]
+    form = next((form for form in _AXES if form.format("x") in plain), "{}")
+    axes = [(form.format(letter),) for letter in "xyz"]
+    usual = [next((n for n in each if n in plain), "") for each in (_FRAMES, _PARTICLES, *axes)]
+    found = _places(plain, usual[:3])
+    return found if len(found) < 3 or not usual[3] else _places(plain, list(filter(None, usual)))
+
+
+def _places(names: list[str], chosen: list[str]) -> list[int]:
+    return [names.index(name) for name in chosen if names.count(name) == 1]
+
+
+def _unit(word: str) -> str:
+    return unit_label(_UNITS.get(word.strip(), word))
+
+
+def _unit_of(names: Sequence[str], source: str) -> str:
+    """Unit that the names of all coordinates state, "" where they state none."""
+    units = {_unit(found[2]) if (found := _UNIT.fullmatch(name)) else "" for name in names}
+    if len(units - {""}) > 1:
+        raise ValueError(f"{source}: coordinates need one unit, got {', '.join(names)}: convert")
+    return units.pop() if len(units) == 1 and units <= _LENGTHS else ""
+
+
+def _parse(
+    rows: list[str], separator: str, width: int, places: list[int], source: str
+) -> list[pd.Series[Any]]:
+    """Columns at some places; every row must have all fields, as pandas would fill it."""
+    import pandas as pd
+
+    rows = [" ".join(row.split()) for row in rows] if separator == " " else rows
+    counts = [
+        len(_split(row, separator)) if '"' in row else row.count(separator) + 1 for row in rows
+    ]
+    for number, (row, count) in enumerate(zip(rows, counts, strict=True), start=1):
+        if count < width or (count > width and any(_split(row, separator)[width:])):
+            raise ValueError(
+                f"{source}: row {number}: {width} columns are needed, got {count}: repair it"
+            )
+    try:
+        table = pd.read_csv(
+            io.StringIO("\n".join(rows)),
+            sep=separator,
+            decimal="," if separator in {";", "\t"} else ".",
+            names=range(max(counts, default=width)),
+            usecols=places,
+            dtype={places[1]: str},
+            na_values="-",
+            index_col=False,
+            skipinitialspace=True,
+            low_memory=False,
+        )
+    except ValueError as error:
+        raise ValueError(f"{source}: not a table: {one_line(error)}") from None
+    if len(table) < len(rows):
+        raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
+    return [table[place] for place in places]
+
+
+def _tracks(
+    values: Sequence[Any], source: str, unit: str, notes: list[str], *, spots: bool
+) -> Ensemble:
+    """Draft ensemble of columns: frame, particle and coordinates."""
+    names, particle = _names(values[1])
+    numbers = np.column_stack([_numeric(values[k], source) for k in (0, *range(2, len(values)))])
+    kept = (particle >= 0) | (not spots)
+    if not kept.any():
+        raise ValueError(f"{source}: the table has no rows: rows of tracked particles are needed")
+    if not kept.all():
+        notes.append(f"left out {np.sum(~kept)} of {len(kept)} spots that belong to no track")
+    faults = (particle < 0) | ~np.isfinite(numbers[:, 0]) | np.isinf(numbers).any(axis=1)
+    for row in np.flatnonzero(kept & faults)[:1]:
+        raise ValueError(
+            f"{source}: row {row + 1}: a frame, a particle and finite coordinates are needed"
+        )
+    particle, positions = particle[kept], numbers[kept, 1:]
+    if np.isnan(positions[:, 2:]).all() or (spots and np.ptp(positions[:, 2:]) == 0):
+        positions = positions[:, :2]
+    times, frame = np.unique(numbers[kept, 0], return_inverse=True)
+    shape = (len(times), len(names), positions.shape[1])
+    _refuse_twice_or_too_many(times, names, frame, particle, shape, source)
+    seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
+    coordinates = np.full(shape, np.nan)
+    coordinates[frame[seen], particle[seen]] = positions[seen]
+    steps = np.diff(times)
+    if len(steps) and np.ptp(steps) > 1e-9 * steps.min():
+        notes.append(f"frame numbers are not evenly spaced: the {len(times)} there are snapshots")
+    if not seen.all():
+        notes.append(f"{counted(int(np.sum(~seen)), 'row')} without coordinates count as not seen")
+    n_gaps = int(np.isnan(coordinates[:, :, 0]).any(axis=0).sum())
+    if n_gaps:
+        notes.append(f"{n_gaps} of {shape[1]} particles are not seen in every frame")
+    whole = names.dtype.kind in "iuf" and (names == np.floor(names)).all()
+    column = {"resids": names.astype(np.int64)} if whole else {"names": names.astype(np.str_)}
+    atoms = replace(Atoms.unnamed(len(names)), **column)
+    return Ensemble(
+        Frames.of(ArraySource(frozen(coordinates), None, times)),
+        atoms,
+        np.arange(len(names)),
+        unit,
+        gaps=True,
+        sources=(source,),
+        notes=tuple(notes),
+        numbers=atoms.resids,
+        n_source=len(times),
+    )
+
+
+def _refuse_twice_or_too_many(
+    times: Floats, names: npt.NDArray[Any], frame: Ints, particle: Ints, shape: Any, source: str
+) -> None:
+    """Refuse two positions of a particle in one frame, and more than memory holds."""
+    cell = np.sort(frame * len(names) + particle)
+    for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
+        raise ValueError(
+            f"{source}: particle {names[who]} is in frame {times[when]:.15g} twice: remove one"
+        )
+    size, left = 8 * math.prod(shape), memory.available()
+    if left is not None and size > left:
+        raise ValueError(
+            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
+            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
+        )
+
+
+def _numeric(values: Any, source: str) -> Floats:
+    """Numbers of a column, NaN where there is none."""
+    import pandas as pd
+
+    try:
+        return np.asarray(values, np.float64)
+    except (ValueError, TypeError):
+        column = pd.Series(values)
+        numbers = pd.to_numeric(column, errors="coerce")
+    for row in np.flatnonzero(numbers.isna() & column.notna())[:1]:
+        got = str(column.iloc[row])
+        raise ValueError(f"{source}: row {row + 1}: a number is needed, got {got!r}")
+    return numbers.to_numpy(np.float64, na_value=np.nan)
+
+
+def _names(particles: Any) -> tuple[npt.NDArray[Any], Ints]:
+    """Sorted numbers of particles, or names where one is no whole number; and whose a row is.
+
+    Rows without a particle have -1.
+    """
+    import pandas as pd
+
+    codes, distinct = pd.factorize(particles)
+    names = np.asarray(distinct)
+    if names.dtype.kind not in "iuf":
+        names = np.array([str(name).strip(" \t'") for name in distinct], np.str_)
+        if all(map(_WHOLE.fullmatch, names.tolist())):
+            names = names.astype(np.float64)
+    found, places = np.unique(names, return_inverse=True)
+    return found, np.append(places, -1)[codes]

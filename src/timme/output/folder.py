@@ -1,0 +1,446 @@
+"""The folder of a result: one list of files, written whole or not at all.
+
+A folder is filled under another name beside its own and then renamed. At every moment the old or
+the new result is complete; what a killed run left behind is put right by the next one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from timme._files import write_atomically
+from timme.analysis import store, tables
+from timme.analysis.result import Analysis
+from timme.analysis.store import RESULT
+from timme.output import matrices, motion_plots, plots, structures, viewers
+from timme.output.axes import image
+from timme.output.page import is_built, report_html
+from timme.output.summary import summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_IMAGES = (".png", ".svg", ".pdf")
+_LEAST_SPACE = 1_000_000  # bytes, less than the smallest result needs
+
+
+class File(NamedTuple):
+    """A file of a result: the functions take the result."""
+
+    name: str
+    about: str
+    when: Callable[[Any], bool]  # whether a result has it
+    make: Callable[..., Any]  # text, bytes, a table or a figure
+    full: bool = False  # whether it is written on demand only
+
+
+def _always(result: Any) -> bool:
+    return result is not None
+
+
+def _moves(analysis: Analysis) -> bool:
+    return analysis.motion is not None and bool(analysis.motion.hinges)
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    """Return a test for a part of a result, such as "motion" or "confidence.convergence"."""
+
+    def test(result: Any) -> bool:
+        for each in name.split("."):
+            result = getattr(result, each, None)
+        return result is not None
+
+    return test
+
+
+def _is_molecule(analysis: Analysis) -> bool:
+    return analysis.made.kind == "molecule" and analysis.system.coordinates.shape[1] == 3
+
+
+def _is_in_space(analysis: Analysis) -> bool:
+    return analysis.made.kind == "particles" and analysis.system.coordinates.shape[1] > 0
+
+
+def _summary(result: Any) -> str:
+    return summary(result, [(file.name, file.about) for file in files_of(result, full=False)])
+
+
+FILES = [
+    File("summary.txt", "the answer, and all that led to it", _always, _summary),
+    File(
+        "report.html",
+        "the interactive page, for any browser, offline",
+        lambda _: is_built(),
+        report_html,
+    ),
+    File(RESULT, "everything, to show, compare and export again", _always, store.to_bytes),
+    File("sites.csv", "one row for each site that is shown", _always, tables.sites),
+    File("clusters.csv", "one row for each cluster of the hierarchy", _always, tables.clusters),
+    File("levels.csv", "clusters at every cutoff, beside chance", _always, tables.levels),
+    File("bodies.csv", "one row for each rigid body", _has("motion"), tables.bodies),
+    File("angles.csv", "angle of each body in each snapshot", _moves, tables.angles),
+    File("constraints.csv", "bonds of the network", _has("rigidity"), tables.constraints),
+    File("flexibility.csv", "flexibility of each residue", _has("rigidity"), tables.flexibility),
+    File("structure.cif", "first snapshot, with groups and clusters", _is_molecule, structures.cif),
+    File("view.pml", "PyMOL: bodies, clusters, modes", _is_molecule, viewers.pymol),
+    File("view.cxc", "the same for ChimeraX", _is_molecule, viewers.chimerax),
+    File("view.tcl", "the same for VMD", _is_molecule, viewers.vmd),
+    File("sites.extxyz", "particles with groups, for OVITO", _is_in_space, structures.extxyz),
+    File("finding.png", "the finding in one figure, for a talk", _always, plots.finding),
+    File("dilution.png", "clusters at every cutoff", _always, plots.dilution),
+]
+_FIGURES = {  # on demand
+    "fraction": ("fraction of sites in large clusters", _always, plots.fraction),
+    "size-distribution": ("fraction of sites in clusters of 1 to 5", _always, plots.sizes),
+    "cluster-sizes": ("largest cluster, mean size and number", _always, plots.cluster_sizes),
+    "mobility": ("cutoff at which each site joins the core", _always, plots.mobility),
+    "joining": ("cutoff at which two sites join", _always, matrices.joining),
+    "sigma-matrix": ("σ of pairs", _has("fluctuations"), matrices.sigma),
+    "together": (
+        "how often sites are rigid together",
+        _has("rigidity.together"),
+        matrices.together,
+    ),
+    "convergence": ("shorter trajectories", _has("confidence.convergence"), plots.convergence),
+    "bodies": ("fluctuation of each site, by body", _has("motion"), motion_plots.bodies),
+    "angles": ("angle of each body in each snapshot", _moves, motion_plots.angles),
+    "variance": ("motion explained by rigid bodies", _has("motion"), motion_plots.variance),
+    "modes": ("variance of principal components", _has("modes"), motion_plots.modes),
+    "covariance": ("correlation of displacements", _has("modes"), matrices.covariance),
+    "two-point": ("correlation against distance", _has("correlation"), motion_plots.two_point),
+}
+FILES += [File(f"figures/{name}.png", *rest, full=True) for name, rest in _FIGURES.items()]
+_LISTS = {
+    "structure.pdb": ("first snapshot as PDB", structures.fits_pdb, structures.pdb),
+    "figures/mode.pdb": ("film along the largest mode", _has("modes"), structures.mode_film),
+    "groups/groups.ndx": ("groups of GROMACS", _has("system.numbers"), structures.ndx),
+    "groups/groups.cxc": ("groups of ChimeraX", _is_molecule, structures.chimerax_groups),
+}
+FILES += [File(name, *rest, full=True) for name, rest in _LISTS.items()]
+
+
+def _of_sides(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a comparison: the structure with the clusters of both results."""
+    return lambda comparison, **how: function(comparison.sides[1], **how)
+
+
+COMPARISON_FILES = [
+    *(file for file in FILES if file.name in ("summary.txt", RESULT)),
+    File("matched.csv", "which clusters share sites", _always, tables.matched),
+    File("agreement.csv", "agreement at every pair of cutoffs", _always, tables.agreement),
+    File("agreement.png", "the same as a figure", _always, matrices.agreement),
+    File("dilutions.png", "both dilution plots, in the same colours", _always, plots.dilutions),
+    *(
+        file._replace(when=_of_sides(file.when), make=_of_sides(file.make))
+        for file in FILES
+        if file.name in ("report.html", "structure.cif", "view.pml", "view.cxc", "view.tcl")
+    ),
+]
+
+
+def files_of(result: Any, *, full: bool = True) -> list[File]:
+    """Return the files of a result, those on demand included."""
+    listed = FILES if isinstance(result, Analysis) else COMPARISON_FILES
+    return [file for file in listed if (full or not file.full) and file.when(result)]
+
+
+def write_folder(
+    result: Any, folder: str | Path, *, overwrite: bool = False, full: bool = False
+) -> tuple[Path, ...]:
+    """Write the folder of a result, whole or not at all, and return its files.
+
+    Parameters
+    ----------
+    result : Analysis or Comparison
+        What to write.
+    folder : path
+        Folder to make.
+    overwrite : bool, optional
+        Whether to replace an earlier result in it; other files stay.
+    full : bool, optional
+        Whether to write all figures, tables and groups, too.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+    """
+    with claim(folder, overwrite=overwrite) as target:
+        made = target.with_name(f".{target.name}.new-{secrets.token_hex(4)}")
+        new_parents = [parent for parent in target.parents if not parent.exists()]
+        try:
+            made.mkdir(parents=True)
+            names = list[str]()
+            for file in files_of(result, full=full):
+                names += _write(file, result, made, kinds=_IMAGES[: 1 + full])
+            _swap(made, target)
+        except BaseException as error:
+            shutil.rmtree(made, ignore_errors=True)
+            for parent in new_parents:
+                if parent.exists():
+                    parent.rmdir()
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise _no_space(target) from None
+            raise
+        return tuple(target / name for name in names)
+
+
+@contextmanager
+def claim(folder: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Keep other runs out of a folder, and refuse one that cannot be written.
+
+    Parameters
+    ----------
+    folder : path
+        Folder to be written; claim it before work is done.
+    overwrite : bool, optional
+        Whether an earlier result in it may be replaced.
+
+    Yields
+    ------
+    Path
+        Its absolute path.
+    """
+    target = Path(folder).expanduser().resolve()
+    name = hashlib.sha256(str(target).encode(errors="surrogateescape")).hexdigest()[:32]
+    lock = FileLock(_locks() / f"{name}.lock", timeout=0, is_singleton=True)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise FileExistsError(
+            f"{folder}: another run is writing into this folder: wait, or choose another folder"
+        ) from None
+    try:
+        _put_right(target)
+        _check(target, overwrite=overwrite)
+        yield target
+    finally:
+        lock.release()
+
+
+def _locks() -> Path:
+    """Return a folder for locks in the user's cache; some accounts, as in containers, have none."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timme" / "locks"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir())
+    return folder
+
+
+def checkpoint_of(folder: str | Path) -> Path:
+    """Return where an unfinished run for a folder keeps what it has computed."""
+    target = Path(folder).expanduser().resolve()
+    return target.with_name(f".{target.name}.checkpoint")
+
+
+def export(
+    result: Any,
+    folder: str | Path,
+    what: str | Sequence[str] | None = None,
+    *,
+    full: bool = False,
+    overwrite: bool = False,
+    cutoff: float | None = None,
+) -> tuple[Path, ...]:
+    """Write the files of a result, or some of them.
+
+    Parameters
+    ----------
+    result : Analysis or Comparison
+        What to write.
+    folder : path
+        Folder to write into; or a file, if `what` names one. A figure takes its format from the
+        suffix: ``.png``, ``.svg`` or ``.pdf``.
+    what : str or sequence of str, optional
+        Names of files or how these begin, such as "dilution" or "tables"; by default the whole
+        folder.
+    full, overwrite : bool, optional
+        Of a whole folder: whether to write files on demand, and to replace an earlier result.
+    cutoff : float, optional
+        Cutoff at which clusters are shown, by default that of the finding.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+    """
+    if cutoff is not None:
+        if not isinstance(result, Analysis) or result.finding is None:
+            raise ValueError("cutoff= needs a result with one hierarchy: leave it out")
+        result = replace(result, finding=replace(result.finding, cutoff=float(cutoff)))
+    if what is None:
+        return write_folder(result, folder, overwrite=overwrite, full=full)
+    named = [what] if isinstance(what, str) else what
+    chosen = list(dict.fromkeys(file for name in named for file in find(result, name)))
+    target = Path(folder).expanduser()
+    if target.suffix and len(chosen) == 1 and not target.is_dir():
+        one = chosen[0]
+        if (target.suffix in _IMAGES) != _is_figure(one):
+            allowed = ", ".join(_IMAGES) if _is_figure(one) else PurePosixPath(one.name).suffix
+            raise ValueError(f"{target}: {one.name} can be written as {allowed}")
+        named_so = one._replace(name=target.name)
+        _write(named_so, result, target.parent, kinds=(target.suffix,))
+        return (target,)
+    target.mkdir(parents=True, exist_ok=True)
+    kinds = _IMAGES[: 1 + full]
+    return tuple(target / name for file in chosen for name in _write(file, result, target, kinds))
+
+
+def plot(analysis: Any, name: str, ax: Axes | None = None) -> Any:
+    """Draw one figure of a result.
+
+    Parameters
+    ----------
+    analysis : Analysis or Comparison
+        What to draw.
+    name : str
+        Of the figure, such as "dilution", "fraction" or "sigma-matrix".
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes or Figure
+        What was drawn.
+    """
+    return find(analysis, name, figures=True)[0].make(analysis, ax=ax)
+
+
+def find(result: Any, name: str, *, figures: bool = False) -> list[File]:
+    """Return the files of a result with a name, or else those whose names begin like this."""
+    listed = [file for file in files_of(result) if _is_figure(file) or not figures]
+    stems = {file: (file.name, PurePosixPath(file.name).name, _stem(file)) for file in listed}
+    found = [file for file in listed if name in stems[file]]
+    found = found or [f for f in listed if name and any(s.startswith(name) for s in stems[f])]
+    if not found:
+        known = [_stem(file) for file in listed]
+        near = difflib.get_close_matches(name, known, n=1) or [", ".join(sorted(known))]
+        raise ValueError(f"this result has no file {name!r}: choose {near[0]}")
+    return found
+
+
+def _stem(file: File) -> str:
+    return PurePosixPath(file.name).stem
+
+
+def _is_figure(file: File) -> bool:
+    return file.name.endswith(".png")
+
+
+def _write(file: File, result: Any, folder: Path, kinds: Sequence[str]) -> list[str]:
+    """Write a file into a folder by the type of what is made; return the names."""
+    made = file.make(result)
+    if isinstance(made, str | bytes):
+        contents = {file.name: made}
+    elif hasattr(made, "csv"):
+        contents = {file.name: made.csv()}
+    else:
+        stem = PurePosixPath(file.name)
+        contents = {str(stem.with_suffix(kind)): image(made, kind[1:]) for kind in kinds}
+    for name, content in contents.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, content)
+    return list(contents)
+
+
+def _swap(made: Path, target: Path) -> None:
+    """Put a new folder into the place of an old one."""
+    if not target.exists():
+        made.rename(target)
+        return
+    old = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
+    target.rename(old)
+    try:
+        made.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    _keep_others(old, target)
+
+
+def _keep_others(old: Path, target: Path) -> None:
+    """Move what is not ours from an old folder to the new one, and remove the old."""
+    ours = {name for file in (*FILES, *COMPARISON_FILES) for name in _names(file)}
+    folders = {str(PurePosixPath(name).parent) for name in ours}
+    for entry in old.iterdir():
+        inside = entry.is_dir() and not entry.is_symlink() and entry.name in folders
+        for path in entry.iterdir() if inside else [entry]:
+            name = path.relative_to(old)
+            if name.as_posix() not in ours and not (target / name).exists():
+                (target / name).parent.mkdir(exist_ok=True)
+                path.rename(target / name)
+    shutil.rmtree(old)
+
+
+def _names(file: File) -> list[str]:
+    name = PurePosixPath(file.name)
+    return [str(name.with_suffix(kind)) for kind in _IMAGES] if _is_figure(file) else [file.name]
+
+
+def _put_right(target: Path) -> None:
+    """Undo or finish what a killed run left beside its folder."""
+    for old in _beside(target, "old"):
+        if target.exists():
+            _keep_others(old, target)
+        else:
+            old.rename(target)
+    for made in _beside(target, "new"):
+        shutil.rmtree(made)
+
+
+def _beside(target: Path, which: str) -> list[Path]:
+    start = f".{target.name}.{which}-"
+    there = target.parent.iterdir() if target.parent.is_dir() else ()
+    return [path for path in there if path.name.startswith(start) and path.is_dir()]
+
+
+def _check(target: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that is in use or that cannot be written."""
+    if target.exists() and not target.is_dir():
+        raise FileExistsError(f"{target} is not a folder: choose another name")
+    if target.is_dir() and (os.path.ismount(target) or target.samefile(Path.cwd())):
+        raise FileExistsError(
+            f"{target} cannot be replaced as a whole: choose a folder in it, such as "
+            f"{target / 'timme'}"
+        )
+    if target.is_dir() and any(target.iterdir()):
+        if not overwrite:
+            raise FileExistsError(
+                f"{target} exists: choose another folder, or add overwrite=True to replace it"
+            )
+        if not (target / RESULT).is_file():
+            raise FileExistsError(
+                f"{target} holds files, but no result of TIMME: choose another folder"
+            )
+    there = next(parent for parent in target.parents if parent.exists())
+    try:
+        Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=there)).rmdir()
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _no_space(target) from None
+        raise PermissionError(
+            f"{target} cannot be written ({error.strerror}): choose another folder"
+        ) from None
+    if shutil.disk_usage(there).free < _LEAST_SPACE:
+        raise _no_space(target)
+
+
+def _no_space(target: Path) -> OSError:
+    return OSError(
+        f"{target}: no space is left on the disk: free some, or choose a folder elsewhere"
+    )

@@ -1,0 +1,143 @@
+"""Places of sites for the page: frames, superpositions, axes of bodies, and sticks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
+from scipy.spatial.transform import Rotation
+
+from timme._arrays import Bools, Floats, Ints
+from timme.analysis.result import Analysis, Body
+from timme.ensemble.atoms import angstroms
+from timme.ensemble.space import Boxes
+from timme.motion.fits import fit
+from timme.motion.hinges import Hinge
+from timme.output import colours
+
+MISSING = -32768  # in frames, of a site that is not seen
+_MOST_STEPS = 32_000  # from the centre to the farthest site
+_STICKS_PER_SITE, _MOST_STICKS = 6, 10_000
+_REACH = 0.4  # half the length of an axis in units of the width
+_BESIDE = 1.25  # radius of an arc in units of the distance of the body from its axis
+
+Part = dict[str, Any]
+
+
+def space(analysis: Analysis) -> Part:
+    """Return where the sites are in some snapshots, and what joins them."""
+    system = analysis.system
+    first = in_space(system.coordinates, analysis)
+    frames = in_space(system.coordinates[None] if system.film is None else system.film, analysis)
+    seen: Bools = np.asarray(np.isfinite(first).all(axis=1))
+    molecular = bool((system.sites.elements != "").any())
+    centre = first[seen].mean(axis=0) if seen.any() else np.zeros(3)
+    spacing = _spacing(first[seen])
+    finest = 0.01 if molecular else spacing / 500
+    reach = float(np.nanmax(np.abs(frames - centre), initial=0.0))
+    step = max(finest, reach / _MOST_STEPS)
+    steps = np.rint((frames - centre) / step)
+    steps[np.isnan(steps).any(axis=2)] = MISSING
+    numbers = np.arange(len(frames)) if system.film_frames is None else system.film_frames
+    contacts, heights = _contacts(analysis)
+    return {
+        "dimensions": system.coordinates.shape[1],
+        "molecular": molecular,
+        "cif": None,
+        "cifSites": np.flatnonzero(seen),
+        "spacing": spacing,
+        "bonds": _bonds(analysis),
+        "contacts": contacts,
+        "contactHeights": heights,
+        "box": None if system.box is None else in_space(system.box, analysis).tolist(),
+        "centre": centre.tolist(),
+        "step": step,
+        "frames": steps.astype(np.int16),
+        "fits": _fits(analysis, first, frames),
+        "view": _view(first[seen]) if molecular and seen.sum() > 3 else None,
+        "snapshots": (numbers + 1).tolist(),
+    }
+
+
+def axis(analysis: Analysis, number: int, body: Body, hinge: Hinge) -> Part | None:
+    """Return the arrow along an axis, and the way of the centre of a body about it."""
+    if len(hinge.axis) != 3 or not np.isfinite(hinge.axis).all() or not len(hinge.angles):
+        return None
+    places, point = (in_space(x, analysis) for x in (analysis.system.coordinates, hinge.point))
+    own = analysis.system.object_sites[analysis.system.shown[body.sites]]
+    centre = np.nanmean(places[own], axis=0)
+    foot = point + hinge.axis * ((centre - point) @ hinge.axis)
+    reach = _REACH * float((np.nanmax(places, axis=0) - np.nanmin(places, axis=0)).max())
+    turns = np.linspace(hinge.angles.min(), hinge.angles.max(), 2 + int(hinge.range / 3))
+    about = Rotation.from_rotvec(np.outer(turns - hinge.angles[0], hinge.axis), degrees=True)
+    return {
+        "body": number,
+        "from": (foot - reach * hinge.axis).tolist(),
+        "to": (foot + reach * hinge.axis).tolist(),
+        "cone": hinge.axis_cone if hinge.axis_cone > 0 else None,
+        "arc": foot + about.apply(_BESIDE * (centre - foot)),
+        "label": f"{hinge.range:.0f}°",
+    }
+
+
+def in_space(points: npt.ArrayLike, analysis: Analysis) -> Floats:
+    """Return points or vectors in three dimensions, 0 in those they lack; of molecules in Å."""
+    scale = angstroms(analysis.system.unit) or 1.0
+    given = np.asarray(points, dtype=np.float64)[..., :3] * scale
+    found = np.zeros((*given.shape[:-1], 3))
+    found[..., : given.shape[-1]] = given
+    return found
+
+
+def _spacing(points: Floats) -> float:
+    """Median distance to the nearest neighbour, 1 where all coincide."""
+    if len(points) < 2:
+        return 1.0
+    return float(np.median(np.asarray(cKDTree(points).query(points, k=2)[0])[:, 1])) or 1.0
+
+
+def _view(points: Floats) -> Any:
+    """Rotation whose rows point right, up and to the reader: the widest sides are seen."""
+    right, up = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][:2]
+    return np.concatenate([right, up, np.cross(right, up)]).tolist()
+
+
+def _fits(analysis: Analysis, first: Floats, frames: Floats) -> Floats | None:
+    """Rotations and shifts that lay frames onto body 1, or the core, of the first snapshot."""
+    labels, system = colours.finding_labels(analysis), analysis.system
+    still = labels == (analysis.motion.reference if analysis.motion else 0)
+    if analysis.made.kind != "molecule" or len(frames) < 2 or still.sum() < 4:
+        return None
+    body = system.object_sites[system.shown[still]]
+    poses = fit(first[body], frames[:, body])
+    turns = poses.rotations.swapaxes(1, 2)
+    shifts = -np.einsum("fij,fj->fi", turns, poses.centres)
+    return np.hstack([turns.reshape(-1, 9), shifts]) if poses.unique.all() else None
+
+
+def _bonds(analysis: Analysis) -> Ints:
+    """Covalent bonds, or those along a chain of which one atom of each residue is known."""
+    atoms = analysis.system.sites
+    if len(atoms.bonds) or not set(atoms.names.tolist()) <= {"CA", "P", "C4'"}:
+        return atoms.bonds
+    pairs = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
+    same = (atoms.chains[:-1] == atoms.chains[1:]) & (np.abs(np.diff(atoms.resids)) <= 1)
+    along: Ints = pairs[same]
+    return along
+
+
+def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
+    """Nearest pairs of sites without bonds, and the cutoff from which a stick may join each."""
+    measured, system = analysis.fluctuations, analysis.system
+    if measured is None or len(system.sites.bonds):
+        return np.empty((0, 2), np.int64), np.empty(0)
+    ends = system.object_sites[measured.pairs]
+    steps = system.coordinates[ends[:, 0]] - system.coordinates[ends[:, 1]]
+    boxes = Boxes.of(None if system.box is None else system.box[None], 1, steps.shape[1])
+    apart = np.linalg.norm(boxes.shorten(steps[None])[0], axis=1)
+    usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(measured.sigma))
+    most = min(_STICKS_PER_SITE * len(system.sites), _MOST_STICKS)
+    chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])
+    return ends[chosen], measured.sigma[chosen]

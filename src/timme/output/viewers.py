@@ -1,0 +1,229 @@
+"""Scripts for PyMOL, ChimeraX and VMD: one structure, seen by bodies, clusters and motion.
+
+Atoms are addressed by B-factor and occupancy alone, and all names are our own, so that no name in
+a file of the user becomes a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from timme._arrays import Floats
+from timme.analysis.result import Analysis
+from timme.output import structures
+from timme.output.colours import (
+    REST,
+    cluster_colours,
+    finding_labels,
+    group_colours,
+    palette_of,
+)
+
+STRUCTURE = "structure.cif"
+_MOST_ARROWS = 400  # of a mode
+_FIRST_COLOUR = 33  # of VMD's own, which are left as they are below
+
+
+class Group(NamedTuple):
+    """Atoms with one value in a column."""
+
+    name: str
+    value: int
+    colour: str
+
+
+class Arrow(NamedTuple):
+    """An axis of a body, or where a mode takes a site; in the coordinates of the structure."""
+
+    name: str
+    colour: str
+    start: Floats
+    end: Floats
+
+    @property
+    def neck(self) -> Floats:
+        """Return where the shaft ends and the head begins."""
+        return np.asarray(self.end - min(1.0, 3.0 / self.length) * (self.end - self.start))
+
+    @property
+    def length(self) -> float:
+        """Return its length."""
+        return float(np.linalg.norm(self.end - self.start)) or 1.0
+
+
+class View(NamedTuple):
+    """A way to see the structure."""
+
+    name: str
+    column: Literal["b", "q"]  # B-factor or occupancy
+    groups: list[Group]
+    arrows: list[Arrow]
+
+
+def views(analysis: Analysis) -> list[View]:
+    """Return the views of a result: bodies with axes, clusters, and the largest mode."""
+    palette, labels = palette_of(analysis), finding_labels(analysis)
+    kind = {"rigidity": "core", "compare": "cluster_of_first"}.get(analysis.made.recipe, "body")
+    paint = group_colours(int(labels.max(initial=-1)) + 1, palette)[:-1].tolist()
+    groups = [Group(f"{kind}_{k}", k, colour) for k, colour in enumerate(paint, start=1)]
+    found = [View("bodies", "b", groups, _axes(analysis))]
+    finding = analysis.finding
+    if finding is not None and finding.cutoff is not None:
+        colours = cluster_colours(analysis, finding.cutoff)
+        numbers = range(1, int(structures.clusters_of_sites(analysis).max(initial=0)) + 1)
+        clusters = [Group(f"cluster_{k}", k, str(colours[k - 1])) for k in numbers]
+        found.append(View("clusters", "q", clusters, []))
+    if analysis.modes is not None and analysis.system.coordinates.shape[1] == 3:
+        found.append(View("largest_mode", "b", groups, _mode(analysis)))
+    return found
+
+
+def _axes(analysis: Analysis) -> list[Arrow]:
+    """Return the axes of moving bodies, nearly as long as the structure is wide."""
+    motion, unit = analysis.motion, structures.scale(analysis.system.unit)
+    if motion is None:
+        return []
+    reach = 0.4 * float(np.ptp(structures.positions(analysis), axis=0).max())
+    colours, found = group_colours(motion.bodies.n_bodies, palette_of(analysis)), list[Arrow]()
+    for body, each in zip(motion.moving, motion.hinges, strict=True):
+        if np.isfinite(each.axis).all() and np.isfinite(each.point).all() and len(each.axis) == 3:
+            middle, along = unit * each.point, reach * each.axis
+            name, colour = f"axis_{body + 1}", str(colours[body])
+            found.append(Arrow(name, colour, middle - along, middle + along))
+    return found
+
+
+def _mode(analysis: Analysis) -> list[Arrow]:
+    """Return where the largest mode takes every nth site, at two standard deviations."""
+    modes, system, unit = analysis.modes, analysis.system, structures.scale(analysis.system.unit)
+    if modes is None:
+        return []
+    start = system.coordinates[system.object_sites[system.shown]] * unit
+    way = 2 * unit * modes.modes[0] * np.sqrt(modes.variances[0])
+    chosen = np.flatnonzero(np.isfinite(start).all(axis=1))
+    chosen = chosen[:: -(-len(chosen) // _MOST_ARROWS)]
+    return [Arrow(f"mode_{k + 1}", "#444444", start[k], start[k] + way[k]) for k in chosen.tolist()]
+
+
+def has_backbone(analysis: Analysis) -> bool:
+    """Return whether a cartoon can be drawn."""
+    names = set(analysis.system.sites.names.tolist())
+    return {"N", "CA", "C"} <= names or {"P", "C4'", "O3'"} <= names
+
+
+def pymol(analysis: Analysis) -> str:
+    """Return a script of PyMOL with a scene for each view."""
+    lines = [
+        f"# {structures.title(analysis)}",
+        "# In PyMOL, in this folder: @view.pml; scenes: bodies, clusters, largest_mode",
+        f"load {STRUCTURE}, timme",
+        "bg_color white",
+        f"set_color timme_rest, {_rgb(REST)}",
+    ]
+    style = "cartoon" if has_backbone(analysis) else "ribbon"
+    every = views(analysis)
+    for view in every:
+        lines += ["hide everything", "disable all", "enable timme", "color timme_rest, timme"]
+        lines += [f"show {style}, timme", "show sticks, timme and organic"]
+        for name, value, colour in view.groups:
+            lines += [f"set_color timme_{name}, {_rgb(colour)}"]
+            lines += [f"select {name}, timme and {view.column}={value}"]
+            lines += [f"color timme_{name}, {name}"]
+        for arrow in view.arrows:
+            paint = _row(_parts(arrow.colour))
+            width = 0.02 * arrow.length if view.name == "largest_mode" else 0.4
+            shaft = f"9.0, {_row(arrow.start)}, {_row(arrow.neck)}, {width:.3f}, {paint}, {paint}"
+            head = f"27.0, {_row(arrow.neck)}, {_row(arrow.end)}, {3 * width:.3f}, 0.0"
+            cgo = f"[{shaft}, {head}, {paint}, {paint}, 1.0, 1.0]"
+            lines.append(f"/cmd.load_cgo({cgo}, '{arrow.name}')")
+        lines += ["deselect", "orient timme", f"scene {view.name}, store"]
+    return "\n".join([*lines, f"scene {every[0].name}, recall", ""])
+
+
+def chimerax(analysis: Analysis) -> str:
+    """Return a script of ChimeraX with a model for each view; the first is shown."""
+    lines = [f"# {structures.title(analysis)}", "set bgColor white"]
+    style, made = "c" if has_backbone(analysis) else "a", 100  # models above those of ChimeraX
+    for number, view in enumerate(views(analysis), start=1):
+        lines += [f"open {STRUCTURE} name {view.name}", f"hide #{number} target abc"]
+        lines += [f"show #{number} target {style}", f"show #{number} & ligand target a"]
+        lines.append(f"color #{number} {REST}")
+        attribute = {"b": "bfactor", "q": "occupancy"}[view.column]
+        for name, value, colour in view.groups:
+            chosen = f"#{number} & @@{attribute}={value}"
+            lines += [f"color {chosen} {colour}"]
+            lines += [f"name {name} {chosen}"] if view.name != "largest_mode" else []
+        for arrow in view.arrows:
+            width = 0.02 * arrow.length if view.name == "largest_mode" else 0.4
+            for shape, one, other, radius in (
+                ("cylinder", arrow.start, arrow.neck, width),
+                ("cone", arrow.neck, arrow.end, 3 * width),
+            ):
+                made += 1
+                lines.append(
+                    f"shape {shape} fromPoint {_row(one, ',')} toPoint {_row(other, ',')} "
+                    f"radius {radius:.3f} color {arrow.colour} name {arrow.name} "
+                    f"modelId #{number}.{made}"
+                )
+        if number > 1:
+            lines.append(f"hide #{number} models")
+    return "\n".join([*lines, "lighting soft", "view", ""])
+
+
+def vmd(analysis: Analysis) -> str:
+    """Return a script of VMD with a molecule for each view; the first is shown."""
+    lines = [
+        f"# {structures.title(analysis)}",
+        "set here [file dirname [info script]]",
+        "color Display Background white",
+    ]
+    style = "NewCartoon" if has_backbone(analysis) else "Licorice"
+    every = views(analysis)
+    paints = {REST, *(group.colour for view in every for group in view.groups)}
+    paints |= {arrow.colour for view in every for arrow in view.arrows}
+    numbers = {colour: _FIRST_COLOUR - 1 - k for k, colour in enumerate(sorted(paints))}
+    lines += [f"color change rgb {k} {_row(_parts(c), ' ')}" for c, k in numbers.items()]
+    for view in every:
+        lines += [
+            f"mol new [file join $here {STRUCTURE}] type pdbx waitfor all",
+            f"mol rename top {view.name}",
+            "mol delrep 0 top",
+        ]
+        column = {"b": "beta", "q": "occupancy"}[view.column]
+        values = {0: REST} | {group.value: group.colour for group in view.groups}
+        for value, colour in values.items():
+            # A cartoon needs whole residues: those of the atom that its ribbon follows.
+            chosen = f"same residue as ({column} {value} and name CA P C4')"
+            lines += [
+                f"mol representation {style}",
+                f"mol color ColorID {numbers[colour]}",
+                f"mol selection {{{chosen if style == 'NewCartoon' else f'{column} {value}'}}}",
+                "mol addrep top",
+            ]
+        for arrow in view.arrows:
+            width = 0.02 * arrow.length if view.name == "largest_mode" else 0.4
+            start, neck, end = (
+                "{" + _row(p, " ") + "}" for p in (arrow.start, arrow.neck, arrow.end)
+            )
+            lines += [
+                f"graphics top color {numbers[arrow.colour]}",
+                f"graphics top cylinder {start} {neck} radius {width:.3f}",
+                f"graphics top cone {neck} {end} radius {3 * width:.3f}",
+            ]
+    hidden = [f"mol off [lindex [molinfo list] end-{k}]" for k in range(len(every) - 1)]
+    return "\n".join([*lines, *hidden, "display resetview", ""])
+
+
+def _parts(colour: str) -> list[float]:
+    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+
+
+def _rgb(colour: str) -> str:
+    return f"[{_row(_parts(colour))}]"
+
+
+def _row(numbers: Iterable[float], between: str = ", ") -> str:
+    return between.join(f"{number:.3f}" for number in numbers)

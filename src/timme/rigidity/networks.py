@@ -1,0 +1,283 @@
+"""The constraint network of one structure: atoms as bodies, bars for what holds them together."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from timme._arrays import Bools, Floats, Ints, Strings, frozen, index_pairs
+from timme._files import write_atomically
+from timme._text import Described, one_line
+from timme.engine.checkpoint import Progress, Run
+from timme.ensemble import Ensemble
+from timme.ensemble.residues import is_water
+from timme.io.files import read_bytes
+from timme.rigidity.checks import notes, refuse_unusable
+from timme.rigidity.chemistry import Chemistry, Structure
+from timme.rigidity.contacts import Tethers, find_stacks, find_tethers, metal_bonds
+from timme.rigidity.energies import hydrogen_bonds
+
+BARS = {
+    "covalent": 5,
+    "locked": 6,
+    "disulfide": 5,
+    "metal": 5,
+    "hydrogen bond": 5,
+    "salt bridge": 5,
+    "tether": 2,
+    "stacking": 3,
+}
+WITH_ENERGY = ("hydrogen bond", "salt bridge")
+_SOFT = ("tether", "stacking")  # may join what other constraints join
+
+_HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "label 2")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Network(Described):
+    """Bodies and the bars between them, on which a pebble game is played.
+
+    Attributes
+    ----------
+    n_bodies : int
+        Number of bodies.
+    bonds : ndarray of int, shape (bonds, 2)
+        Pairs of bodies in any order; two bodies may be bonded more than once.
+    bars : ndarray of int, shape (bonds,)
+        Bars of each bond, 1 to 6.
+    kinds : ndarray of str, shape (bonds,)
+        What each bond is.
+    energies : ndarray, shape (bonds,)
+        In kcal/mol; NaN for bonds that are always there.
+    notes : tuple of str, optional
+        What was chosen, and what is doubtful in the structure.
+
+    Examples
+    --------
+    >>> pair = Network(2, np.array([[0, 1]]), np.array([5]), np.array(["covalent"]), np.array([-1]))
+    >>> pair.of_kind("tether")
+    array([False])
+    """
+
+    n_bodies: int
+    bonds: Ints
+    bars: Ints
+    kinds: Strings
+    energies: Floats
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no pebble game can be played on."""
+        lengths = {len(column) for column in (self.bonds, self.bars, self.kinds, self.energies)}
+        if self.bonds.shape[1:] != (2,) or len(lengths) > 1:
+            raise ValueError("a network needs two bodies, bars, a kind and an energy for each bond")
+        index_pairs(self.bonds, self.n_bodies, "bodies of bonds")
+        if (self.bonds[:, 0] == self.bonds[:, 1]).any():
+            raise ValueError("a bond joins two bodies, got one from a body to itself")
+        if not np.isin(self.bars, range(1, 7)).all():
+            raise ValueError(f"a bond has 1 to 6 bars, got {np.unique(self.bars).tolist()}")
+
+    def of_kind(self, *kinds: str) -> Bools:
+        """Return which bonds (bonds,) are of some kinds, such as ``"tether"``."""
+        return np.isin(self.kinds, kinds)
+
+
+def network(
+    ensemble: Ensemble,
+    model: int = 0,
+    *,
+    cutoff: float = 0.0,
+    waters: bool = False,
+    tethers: Tethers = "shortest",
+    stacking: bool = True,
+    progress: Progress | None = None,
+) -> Network:
+    """Return the constraint network of one snapshot.
+
+    Every site is a body. Covalent bonds are 5 bars, those that cannot turn 6; hydrogen bonds and
+    salt bridges are 5 bars between hydrogen and acceptor, with their energy; hydrophobic tethers
+    are 2 bars. Metal ions are bound to the nitrogens, oxygens and sulphurs around them as by
+    covalent bonds; alkali metals and other ions are bound to nothing.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Atoms with their elements and bonds, hydrogens included.
+    model : int, optional
+        Which snapshot, from 0.
+    cutoff : float, optional
+        Hydrogen bonds and salt bridges of higher energy, in kcal/mol, are left out; by default all
+        that attract are in the network, and a cutoff is chosen later.
+    waters : bool, optional
+        Whether waters make hydrogen bonds and coordinate metals. By default they are bodies bound
+        to nothing.
+    tethers : {"shortest", "all", "none"}, optional
+        Tethers join carbons or sulphurs bound to carbon, sulphur and hydrogen only, in different
+        residues, more than three bonds apart and closer than their radii and 0.5 Å: the shortest of
+        each atom to each residue, all, or none.
+    stacking : bool, optional
+        Whether nucleic bases that lie on one another are held by 3 bars.
+    progress : callable, optional
+        Called with the steps done and their number.
+
+    Returns
+    -------
+    Network
+        Covalent bonds in the order of the atoms, metals, then hydrogen bonds from the strongest on,
+        then tethers and stacks; ``notes`` say what is doubtful.
+
+    Examples
+    --------
+    >>> from timme.ensemble import Atoms
+    >>> ethane = Atoms.unnamed(2, bonds=[(0, 1)])
+    >>> places = np.array([[[0.0, 0.0, 0.0], [1.54, 0.0, 0.0]]])
+    >>> network(Ensemble.from_array(places, atoms=ethane)).bars
+    array([5])
+    """
+    if tethers not in get_args(Tethers):
+        raise ValueError(f"tethers must be shortest, all or none, got {tethers!r}")
+    run, weakest = Run.of(progress=progress), checked_energy(cutoff)
+    structure = Structure.of(ensemble, model)
+    refuse_unusable(structure, ensemble.prefix)
+    chemistry = Chemistry(structure)
+    run.tell(1, 4)
+    allowed = ~is_water(structure.atoms) | waters
+    metals = metal_bonds(structure, allowed)
+    weak = hydrogen_bonds(structure, chemistry, allowed=allowed, cutoff=weakest)
+    run.tell(2, 4)
+    tied = find_tethers(structure, chemistry, tethers)
+    stacks = find_stacks(structure)[: None if stacking else 0]
+    run.tell(3, 4)
+    covalent = structure.atoms.bonds
+    sulphur = np.isin(structure.atoms.elements, ("S", "Se"))[covalent].all(axis=1)
+    bonds = (covalent, metals, np.column_stack([weak.hydrogens, weak.acceptors]), tied, stacks)
+    names = ("covalent", "metal", "hydrogen bond", "tether", "stacking")
+    kinds = np.repeat(names, [len(pairs) for pairs in bonds])
+    kinds[np.flatnonzero(sulphur)] = "disulfide"
+    kinds[np.flatnonzero(chemistry.locked)] = "locked"
+    with_energy = np.flatnonzero(kinds == "hydrogen bond")
+    kinds[with_energy[weak.salt_bridges]] = "salt bridge"
+    energies = np.full(len(kinds), np.nan)
+    energies[with_energy] = weak.energies
+    remarks = notes(chemistry, metals, waters=waters)
+    run.tell(4, 4)
+    return Network(
+        n_bodies=len(structure.atoms),
+        bonds=frozen(np.concatenate(bonds)),
+        bars=frozen(np.array([BARS[kind] for kind in kinds.tolist()], np.int64)),
+        kinds=frozen(kinds),
+        energies=frozen(energies),
+        notes=remarks,
+    )
+
+
+def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) -> Path:
+    """Write all constraints as a table, one per row.
+
+    Parameters
+    ----------
+    network : Network
+        Constraints between the sites of the ensemble.
+    ensemble : Ensemble
+        The structure, for the labels of its atoms.
+    path : str or Path
+        A CSV file, which is replaced. It has kind, bars, energy (empty for bonds that are always
+        there), and for both atoms their number, counted from 1, and label.
+
+    Returns
+    -------
+    Path
+        The file written.
+    """
+    from pandas import DataFrame
+
+    if network.n_bodies != ensemble.n_sites:
+        raise ValueError(
+            f"the network has {network.n_bodies} bodies and the structure {ensemble.n_sites} "
+            "sites: give the structure from which the network was made"
+        )
+    labels = np.array([ensemble.site_label(site) for site in range(ensemble.n_sites)])
+    columns = (network.kinds, network.bars, network.energies)
+    ends = network.bonds.T
+    rows = DataFrame(dict(zip(_HEADER, (*columns, *(ends + 1), *labels[ends]), strict=True)))
+    return write_atomically(path, rows.to_csv(index=False, lineterminator="\n"))
+
+
+def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
+    """Read constraints back, edited or not.
+
+    Rows may be removed, added and changed, in any order. Atoms are known by their numbers. Where
+    there are labels they must agree, so that the list of another structure is not taken by mistake.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns that :func:`write_constraints` writes; labels may be missing.
+    ensemble : Ensemble
+        The structure.
+
+    Returns
+    -------
+    Network
+        Constraints in the order of the table.
+    """
+    from pandas import DataFrame, read_csv, to_numeric
+
+    text = io.BytesIO(read_bytes(Path(path)))
+    try:
+        rows = read_csv(text, dtype=str, keep_default_na=False, skip_blank_lines=False)
+    except ValueError as error:
+        raise ValueError(f"{path}: {one_line(error)}") from None
+    rows = rows[(rows != "").any(axis=1)].fillna("")
+    if rows.empty or not set(_HEADER) <= set(rows):
+        raise ValueError(f"{path}: constraints need the columns {', '.join(_HEADER)}, and one row")
+    n_sites, kinds = ensemble.n_sites, rows["kind"].to_numpy(np.str_)
+    bars, energies, one, other = (
+        to_numeric(rows[name], errors="coerce").to_numpy(np.float64) for name in _HEADER[1:5]
+    )
+    weak = np.isin(kinds, WITH_ENERGY)
+    families = np.select([weak, np.isin(kinds, _SOFT)], ["weak", kinds], "covalent")
+    keys = DataFrame([families, np.fmin(one, other), np.fmax(one, other)]).T
+    labels = {site + 1: ensemble.site_label(site) for site in range(n_sites)}
+    differ = [
+        (rows[f"label {n}"] != "") & (rows[f"label {n}"] != [labels.get(end, "") for end in ends])
+        for n, ends in ((1, one), (2, other))
+    ]
+    for column, wrong, needed in (
+        ("kind", ~np.isin(kinds, [*BARS]), f"one of {', '.join(BARS)}"),
+        ("bars", ~np.isin(bars, range(1, 7)), "a number from 1 to 6"),
+        (_HEADER[2], np.isnan(energies) & (weak | (rows[_HEADER[2]] != "")), "a number"),
+        ("atom 1", ~np.isin(one, [*labels]), f"a number from 1 to {n_sites}"),
+        ("atom 2", ~np.isin(other, [*labels]), f"a number from 1 to {n_sites}"),
+        ("atom 2", one == other, "another atom than the first"),
+        ("label 1", differ[0], "that of the atom in this structure"),
+        ("label 2", differ[1], "that of the atom in this structure"),
+        ("atom 2", keys.duplicated(), "bound to the first in one row only"),
+    ):
+        for line in rows.index[wrong][:1]:
+            got = rows[column][line][:40]
+            raise ValueError(f"{path}: line {line + 2}: {column} must be {needed}, got {got!r}")
+    return Network(
+        n_bodies=n_sites,
+        bonds=frozen(np.column_stack([one, other]).astype(np.int64) - 1),
+        bars=frozen(bars.astype(np.int64)),
+        kinds=frozen(kinds),
+        energies=frozen(energies),
+        notes=(f"the constraints are those of {path}",),
+    )
+
+
+def checked_energy(given: float | str) -> float:
+    """Return an energy, or a cutoff, which may be infinite."""
+    try:
+        energy = float(given)
+    except (TypeError, ValueError):
+        energy = math.nan
+    if math.isnan(energy):
+        raise ValueError(f"an energy is one number in kcal/mol, such as -1.0, got {given!r}")
+    return energy

@@ -1,0 +1,96 @@
+"""The server: pages in a browser, and jobs on this computer."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import sys
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from filelock import FileLock, Timeout
+
+from timme.analysis.settings import ServeSettings
+
+HOST = "127.0.0.1"
+
+
+def serve(settings: ServeSettings, *, verbose: bool = False) -> None:
+    """Serve pages and jobs to the user of this computer, until Ctrl-C.
+
+    Parameters
+    ----------
+    settings : ServeSettings
+        Port, folder of results, and limits of jobs.
+    verbose : bool, optional
+        Whether to print warnings of the server.
+    """
+    try:
+        import uvicorn
+
+        from timme.server.app import create_app
+        from timme.server.guard import Keys
+        from timme.server.jobs import Limits
+    except ImportError as error:
+        raise ImportError(f"the server needs {error.name}: pip install 'pytimme[web]'") from None
+    limits = Limits.of(settings)
+    folder = Path(settings.data).expanduser() if settings.data else data_folder()
+    with _lock(folder) as place, _listen(settings.port) as listener:
+        keys, port = Keys(secrets.token_urlsafe(24)), listener.getsockname()[1]
+        app = create_app(place, port=port, keys=keys, limits=limits)
+        address = f"http://{HOST}:{port}/?token="
+        config = uvicorn.Config(
+            app,
+            log_level=logging.WARNING if verbose else logging.ERROR,
+            access_log=False,  # the first request has the token in its address
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        click.echo(f"TIMME is at  {address}{keys.token}\nresults are in  {folder}")
+        click.echo("Ctrl-C ends it; unfinished jobs can be resumed later")
+        if not settings.no_browser:
+            page = (f"{address}{keys.ticket()}",)
+            threading.Thread(target=webbrowser.open, args=page, daemon=True).start()
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def data_folder() -> Path:
+    """Return the folder of results in the user's folder for data."""
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "timme" / "serve"
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[Path]:
+    """Keep a folder to this server: two would take one another's jobs for interrupted."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FileLock(folder / "lock", timeout=0).acquire()
+    except (Timeout, OSError) as error:
+        reason = getattr(error, "strerror", None) or "another server uses this folder"
+        raise ValueError(f"{folder}: {reason}: choose another folder by data=") from None
+    with lock:
+        # Large uploads wait here; the usual folder may be in memory.
+        tempfile.tempdir = str(folder)
+        yield folder.resolve()
+
+
+def _listen(port: int) -> socket.socket:
+    """Take a port that this computer alone can reach."""
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        reason = f"port {port}: {error.strerror}"
+        raise ValueError(f"{reason}: choose another by port=, or 0 for any free one") from None

@@ -1,0 +1,331 @@
+"""The routes of the server: an interface for programs, and the pages that use it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import jinja2
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi import Path as InPath
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
+from pydantic import Field
+from starlette.requests import ClientDisconnect
+
+from timme import memory
+from timme.analysis.settings import GROUPS
+from timme.server.guard import FILE_POLICY, REPORT_POLICY, Guard, Keys
+from timme.server.jobs import (
+    ARCHIVE,
+    INPUTS,
+    File,
+    Jobs,
+    Limits,
+    Model,
+    QueueFullError,
+    StateError,
+    Status,
+    plain_name,
+)
+from timme.server.uploads import checked_settings, offered_settings, receive, shown_name
+
+_ABOUT = """
+Every request needs the token that `timme serve` prints, as `Authorization: Bearer TOKEN` or as the
+cookie of the page. Errors are `{"detail": "one line"}`.
+"""
+_RECIPES = {
+    "auto": "Clusters of snapshots; of a single structure, rigid clusters by its bonds",
+    "run": "Clusters of snapshots",
+    "rigidity": "Rigid clusters of one structure, by its bonds",
+    "motion": "How rigid bodies move",
+}
+_REFUSALS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 507)
+_STATUSES: dict[type[Exception], int] = {
+    QueueFullError: 429,
+    StateError: 409,
+    ClientDisconnect: 400,  # nobody reads the answer
+    RequestValidationError: 422,
+    OSError: 507,
+}
+VERSION, _RESULT, _REPORT = version("pytimme"), "result.npz", "report.html"
+
+
+class Problem(Model):
+    """Why a request was refused."""
+
+    detail: str
+
+
+class Listing(Model):
+    """All jobs, the newest first."""
+
+    jobs: list[Status]
+
+
+class Pair(Model):
+    """Two results to be compared on the sites that both show."""
+
+    first: str = Field(description="Id of a job that is done.")
+    second: str = Field(description="Id of another job that is done.")
+    title: str = Field(default="", max_length=1000, description="Shown in place of both titles.")
+    settings: dict[str, Any] = Field(default={}, description="As for timme compare.")
+
+
+def create_app(folder: Path, *, port: int, keys: Keys, limits: Limits) -> FastAPI:
+    """Return the application of a server; jobs run as long as it does."""
+    jobs = Jobs(folder, limits)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await jobs.close()
+
+    app = FastAPI(
+        title="TIMME",
+        version=VERSION,
+        description=_ABOUT,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        exception_handlers=dict.fromkeys(_STATUSES, _refuse),
+    )
+    app.state.jobs = jobs
+    app.include_router(interface)
+    app.include_router(pages)
+    app.add_middleware(Guard, keys=keys, port=port, upload=limits.upload)
+    return app
+
+
+# ---- refusals ----------------------------------------------------------------------------------
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    """Answer an error in one line."""
+    status, text = (
+        next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 500),
+        str(error),
+    )
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    if isinstance(error, OSError):
+        text = f"the files could not be stored: {error.strerror}"
+    return JSONResponse({"detail": text}, status, {"Retry-After": "10"} if status == 429 else None)
+
+
+def _jobs(request: Request) -> Jobs:
+    jobs: Jobs = request.app.state.jobs
+    return jobs
+
+
+Here = Annotated[Jobs, Depends(_jobs)]
+JobId = Annotated[str, InPath(description="Id of a job, as POST /api/jobs returns it.")]
+
+
+async def _job(job_id: JobId, jobs: Here) -> Status:
+    try:
+        return jobs.status(job_id)
+    except KeyError:
+        raise HTTPException(404, "there is no such job: see the list of jobs") from None
+
+
+Known = Annotated[Status, Depends(_job)]
+
+
+def _file(jobs: Jobs, job: Status, name: str) -> Path:
+    """Return the path of a file of a result, which is looked up in the list of these."""
+    if job.state != "done":
+        raise HTTPException(409, f"there is no result: the job is {job.state}")
+    path = jobs.result(job.id, name)
+    if path is None or not path.is_file():
+        raise HTTPException(404, "there is no such file: see the list of results")
+    return path
+
+
+# ---- interface for programs --------------------------------------------------------------------
+
+_BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
+_PARTS = {
+    "topology": {**_BYTES, "description": "An ensemble, a topology, a table, or a matrix."},
+    "trajectories": {"type": "array", "items": _BYTES, "description": "More files, in order."},
+    "recipe": {"enum": [*_RECIPES], "default": "auto", "description": "What is done."},
+    "settings": {
+        "anyOf": [
+            {"type": "object", "properties": offered_settings(name)}
+            for name in ("run", "rigidity", "motion")
+        ],
+        "description": "Settings of the recipe.",
+    },
+    "title": {"type": "string", "description": "Shown in place of the name of the first file."},
+}
+_SCHEMA = {"type": "object", "required": ["topology"], "properties": _PARTS}
+_FORM = {  # read from the stream, and so described here
+    "schema": _SCHEMA | {"additionalProperties": False},
+    "encoding": {"settings": {"contentType": "application/json"}},
+}
+_BODY = {"requestBody": {"required": True, "content": {"multipart/form-data": _FORM}}}
+
+_refusals: Any = {status: {"model": Problem} for status in _REFUSALS}
+interface = APIRouter(prefix="/api", responses=_refusals)
+
+
+@interface.get("/version")
+async def show_version() -> dict[str, str]:
+    """Return the version of TIMME."""
+    return {"version": VERSION}
+
+
+@interface.get("/jobs")
+async def list_jobs(jobs: Here) -> Listing:
+    """Return all jobs, the newest first."""
+    return Listing(jobs=jobs.listed())
+
+
+@interface.post(
+    "/jobs",
+    status_code=201,
+    openapi_extra=_BODY,
+)
+async def submit(request: Request, response: Response, jobs: Here) -> Status:
+    """Analyse files; those that are compressed count with what they hold."""
+    async with jobs.draft() as draft:
+        job = jobs.submit(draft, **await receive(request, draft, jobs.limits.upload))
+    response.headers["Location"] = f"/api/jobs/{job.id}"
+    return job
+
+
+@interface.get("/jobs/{job_id}")
+async def show(job: Known) -> Status:
+    """Return a job, and how far it is."""
+    return job
+
+
+@interface.delete("/jobs/{job_id}", status_code=204)
+async def remove(job: Known, jobs: Here) -> None:
+    """Remove a job and all its files; one that waits or runs is ended first."""
+    await jobs.remove(job.id)
+
+
+@interface.post("/jobs/{job_id}/cancel")
+async def cancel(job: Known, jobs: Here) -> Status:
+    """End a job that waits or runs."""
+    return await jobs.cancel(job.id)
+
+
+@interface.post("/jobs/{job_id}/start")
+async def start(job: Known, jobs: Here) -> Status:
+    """Resume a job that was interrupted or cancelled."""
+    return jobs.start_again(job.id)
+
+
+@interface.get("/jobs/{job_id}/archive.zip", response_class=FileResponse)
+async def archive(job: Known, jobs: Here) -> FileResponse:
+    """Return all files of a result."""
+    return FileResponse(_file(jobs, job, ARCHIVE), filename=f"timme-{plain_name(job.title)}.zip")
+
+
+@interface.get("/jobs/{job_id}/files/{name:path}", response_class=FileResponse)
+async def download(job: Known, name: str, jobs: Here) -> FileResponse:
+    """Return one file of a result."""
+    path, policy = _file(jobs, job, name), {"Content-Security-Policy": FILE_POLICY}
+    return FileResponse(path, filename=path.name, headers=policy)
+
+
+@interface.post("/comparisons", status_code=201)
+async def compare(pair: Pair, jobs: Here) -> Status:
+    """Compare two results; copies are kept, so that both may be removed."""
+    settings = checked_settings("comparison", pair.settings)
+    if pair.first == pair.second:
+        raise HTTPException(422, "two results are needed, got the same twice")
+    results = [await _job(name, jobs) for name in (pair.first, pair.second)]
+    paths, files = [_file(jobs, job, _RESULT) for job in results], list[File]()
+    async with jobs.draft() as draft:
+        for number, (job, path) in enumerate(zip(results, paths, strict=True), start=1):
+            target = draft / INPUTS / f"{plain_name(job.title)}-{number}.npz"
+            await asyncio.to_thread(shutil.copyfile, path, target)
+            size = target.stat().st_size
+            files.append(File(name=job.title, size=size, stored=target.name))
+        title = shown_name(pair.title or " and ".join(job.title for job in results))
+        task = {"title": title, "recipe": "comparison", "settings": settings}
+        return jobs.submit(draft, **task, files=tuple(files))
+
+
+# ---- pages -------------------------------------------------------------------------------------
+
+pages = APIRouter(include_in_schema=False)
+_STATIC = {  # no path is ever made of what is requested
+    file.name: file
+    for file in Path(__file__).with_name("pages").iterdir()
+    if file.suffix != ".html"
+}
+
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.PackageLoader(__package__ or "", "pages"),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+)
+
+
+def _page(name: str, **context: Any) -> Response:
+    shown = {"built": "server.js" in _STATIC, "version": VERSION, **context}
+    return HTMLResponse(_TEMPLATES.get_template(name).render(shown))
+
+
+@cache
+def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the fields of a form by group."""
+    groups: dict[str, list[dict[str, Any]]] = {name: [] for name in GROUPS}
+    for name, about in offered_settings(recipe).items():
+        default, parts = about["default"], about.get("anyOf", [about])
+        kinds = {part.get("type") for part in parts}
+        choices = next((part["enum"] for part in parts if "enum" in part), about["choices"])
+        if kinds == {"boolean", "null"}:
+            choices = ("yes", "no")
+        usual = about["usual"] or ("" if default is None else default)
+        shown = about["description"].partition(", or a file")[0]  # files are not taken here
+        field = {"name": name, "help": shown, "usual": usual, "default": default}
+        field |= {"choices": () if name == "pairs" else choices, "tick": kinds == {"boolean"}}
+        groups[about["group"]].append(field)
+    return {name: fields for name, fields in groups.items() if fields}
+
+
+@pages.get("/")
+async def start_page(jobs: Here) -> Response:
+    """Return the form of a new job, and the list of jobs."""
+    names = {"auto run": "run", "rigidity": "rigidity", "motion": "motion"}
+    fields = {shown: _fields(recipe) for shown, recipe in names.items()}
+    upload = memory.shown(jobs.limits.upload)
+    return _page("start.html", jobs=jobs.listed(), recipes=_RECIPES, fields=fields, upload=upload)
+
+
+@pages.get("/results/{job_id}")
+async def job_page(job: Known, jobs: Here) -> Response:
+    """Return the progress or the result of a job."""
+    others = [other for other in jobs.listed() if other.recipe != "comparison"]
+    others = [other for other in others if other.state == "done" and other.id != job.id]
+    report = any(file.name == _REPORT for file in job.results)
+    return _page("job.html", job=job, others=others, report=report)
+
+
+@pages.get("/results/{job_id}/report")
+async def report_page(job: Known, jobs: Here) -> Response:
+    """Return the interactive report, which runs without the origin of the server."""
+    policy = {"Content-Security-Policy": REPORT_POLICY}
+    return FileResponse(_file(jobs, job, _REPORT), headers=policy)
+
+
+@pages.get("/static/{name}")
+async def static(name: str) -> Response:
+    """Return a script, a style or an icon."""
+    if name not in _STATIC:
+        raise HTTPException(404, "there is no such file")
+    return FileResponse(_STATIC[name])

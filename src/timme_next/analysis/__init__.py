@@ -1,1 +1,0 @@
-"""Analysis of one ensemble: its steps, its result, and what was found."""

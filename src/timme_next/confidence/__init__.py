@@ -1,8 +1,0 @@
-"""How well supported clusters are: sampling, bootstrap support, separation, chance, levels."""
-
-from timme_next.confidence.assessment import ClusterRecord, Confidence, assess, levels_of_matrix
-from timme_next.confidence.sampling import Sampling, count_independent
-
-__all__ = [
-    "ClusterRecord", "Confidence", "Sampling", "assess", "count_independent", "levels_of_matrix",
-]  # fmt: skip

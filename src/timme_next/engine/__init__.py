@@ -1,1 +1,0 @@
-"""How distances are summed: moments and metrics, workers, the one reduction, checkpoints."""

@@ -1,5 +1,0 @@
-"""Figures, tables, structures and pages of a result, and the folder that holds them."""
-
-from timme_next.output.folder import export, plot
-
-__all__ = ["export", "plot"]

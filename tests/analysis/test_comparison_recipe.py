@@ -1,0 +1,247 @@
+"""Two results are compared on the sites that both show, from objects, folders and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import gemmi
+import numpy as np
+import pytest
+
+import timme
+from tests import naive
+from tests.analysis.test_rigidity_recipe import NMR, needs_files
+from tests.rigidity.structures import structure
+from timme.analysis.comparison import compare, read_partition
+from timme.analysis.result import Analysis, Comparison, Made, Rigidity, System
+from timme.analysis.rigidity import analyse_rigidity
+from timme.ensemble import Atoms
+from timme.hierarchy import Quantity
+from timme.output.folder import write_folder
+from timme.output.summary import answer
+from timme.rigidity import Network, decompose
+
+FILES = {
+    *("summary.txt", "report.html", "matched.csv", "agreement.csv", "agreement.png"),
+    *("dilutions.png", "structure.cif", "view.pml", "view.cxc", "view.tcl", "result.npz"),
+}
+
+
+def protein(numbers: Sequence[int], chain: str = "A") -> Atoms:
+    """Cα atoms with numbers, whose residue names follow from these."""
+    names = [("ALA", "GLY", "SER", "LEU", "LYS")[number * number % 5] for number in numbers]
+    blank = Atoms.unnamed(len(numbers))
+    return replace(
+        blank,
+        names=np.full(len(numbers), "CA"),
+        elements=np.full(len(numbers), "C"),
+        resnames=np.array(names),
+        resids=np.array(numbers),
+        chains=np.full(len(numbers), chain),
+    )
+
+
+def result_of(
+    labels: Sequence[int], title: str, *, first: int = 1, seed: int = 0, chain: str = "A"
+) -> Analysis:
+    """Return a result of Cα with clusters at σc = 1 Å."""
+    wanted, rng = np.array(labels), np.random.default_rng(seed)
+    same = wanted[:, None] == wanted
+    matrix = np.where(same, 0.5, 2.0) + np.triu(rng.uniform(0, 0.1, same.shape), 1)
+    matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
+    atoms = protein(range(first, first + len(labels)), chain)
+    every = np.arange(len(labels))
+    places = np.column_stack([3.8 * every, np.sin(every), np.zeros(len(labels))])
+    names = np.array([atoms.label(k) for k in every.tolist()])
+    system = System(names, every, every, atoms, places, every, "Cα", n_snapshots=50, unit="Å")
+    tree = timme.link(matrix, quantity=Quantity("σ", "Å", cutoff="σc"))
+    return Analysis(system, tree, Made(kind="molecule", title=title))
+
+
+ONE = [0] * 40 + [1] * 30 + [2] * 20
+OTHER = [0] * 35 + [1] * 35 + [2] * 20
+
+
+@pytest.fixture(scope="module")
+def compared() -> Comparison:
+    return compare(result_of(ONE, "one"), result_of(OTHER, "two", first=6, seed=1))
+
+
+def test_common_sites_are_compared_at_their_best_pair(compared: Comparison) -> None:
+    shared = ONE[5:], OTHER[:85]  # residues 6 to 90
+    assert compared.agreement.best_rand == pytest.approx(naive.adjusted_rand(*shared), abs=1e-12)
+    found = compared.agreement.clusters
+    assert found.first.labels.tolist() == shared[0]
+    assert compared.common.first.tolist() == list(range(5, 90))
+    assert compared.common.second.tolist() == list(range(85))
+    # residues 71 to 75 are with the last 20 in the first, with those before in the second
+    np.testing.assert_allclose(
+        [found.jaccard[found.pairs[:, 0] == one].max() for one in range(3)],
+        [35 / 35, 30 / 35, 15 / 20],
+    )
+
+
+def test_the_answer_names_both_results_chance_and_what_was_left_out(compared: Comparison) -> None:
+    lines = str(compared).splitlines()
+    assert lines[0].startswith("one and two agree beyond chance: adjusted Rand index 0.8")
+    assert lines[0].endswith("(p = 0.02).")  # one of 51 arrangements
+    assert "  shared     35 residues are in the core of both (35 in one, 35 in two)" in lines
+    assert " ".join(" ".join(lines[-2:]).split()) == (
+        "sites 85 Cα matched by chain and number, all with the same residue names; "
+        "left out: one A 1-5, two A 91-95"
+    )
+    assert answer(compared, "timme-compare").endswith(
+        "Open timme-compare/report.html  (more: summary.txt, matched.csv; PyMOL: view.pml)"
+    )
+
+
+def test_unrelated_clusters_do_not_agree() -> None:
+    mixed = [k % 3 for k in range(90)]  # shifted along the chain, these stay the same
+    found = compare(result_of(ONE, "one"), result_of(mixed, "mixed"))
+    assert found.agreement.chance is not None
+    assert found.agreement.chance.p > 0.05
+    assert str(found).startswith("one and mixed do not agree beyond chance: ")
+
+
+def test_a_folder_holds_both_partitions(compared: Comparison, tmp_path: Path) -> None:
+    written = write_folder(compared, tmp_path / "both")
+    assert {path.name for path in written} == FILES
+    structure = gemmi.read_structure(str(tmp_path / "both" / "structure.cif"))
+    columns = np.array([[a.b_iso, a.occ] for a in (c.atom for c in structure[0].all())], int)
+    overlap = compared.agreement.clusters
+    assert columns[5:, 0].tolist() == [label + 1 for label in overlap.first.labels.tolist()]
+    assert columns[5:, 1].tolist() == [label + 1 for label in overlap.second.labels.tolist()]
+    assert not columns[:5].any()  # residues that the second has not
+    again = timme.load(tmp_path / "both")
+    assert isinstance(again, Comparison)
+    assert str(again) == str(compared)
+    assert (tmp_path / "both" / "matched.csv").read_text().splitlines()[1] == (
+        "1,1,35,35,35,1,yes,A 6-40"
+    )
+
+
+def test_folders_and_files_are_opened_and_equal_titles_numbered(tmp_path: Path) -> None:
+    timme.save(result_of(ONE, "1bnr"), tmp_path / "result.npz")
+    assert compare(tmp_path, tmp_path / "result.npz").names == ("1bnr-1", "1bnr-2")
+
+
+def test_given_cutoffs_chains_and_sizes_count() -> None:
+    one, other = result_of(ONE, "one"), result_of(OTHER, "two", chain="B")
+    found = compare(one, other, cutoffs=(1.0, 0.1), chains="A=B", min_size=25)
+    overlap = found.agreement.clusters
+    assert (overlap.first.n_clusters, overlap.second.n_clusters) == (3, 90)
+    assert (overlap.partners == -1).all()  # single sites are too small to be matched
+    assert found.made.given == ("chains", "cutoffs", "min_size")
+    assert found.finding is not None
+    assert np.bincount(found.finding.labels + 1).tolist() == [20, 40, 30]
+    with pytest.raises(ValueError, match="has no chain 'C'"):
+        compare(one, other, chains={"C": "A"})
+
+
+def with_bonds(result: Analysis, energies: Sequence[float], spread: float) -> Analysis:
+    """Add hydrogen bonds between residues three apart, and a spread of their core heights."""
+    ends = np.array([[k, k + 3] for k in range(len(energies))])
+    count, columns = len(result.system.sites), np.full(len(energies), 5)
+    kinds = np.full(len(energies), "hydrogen bond")
+    network = Network(count, ends, columns, kinds, np.array(energies))
+    rigid = Rigidity(network, decompose(network, -1.0), -1.0, np.zeros(count))
+    if spread:
+        heights = result.hierarchy.core_heights() + spread * np.array([[-1.0], [0.0], [1.0]])
+        nothing = np.zeros((1, 1))
+        many = timme.rigidity.Together(
+            *(nothing, nothing, np.zeros(3, int), np.zeros(3, int), heights, -1.0, ())
+        )
+        rigid = replace(rigid, together=many)
+    return replace(result, rigidity=rigid)
+
+
+def test_bonds_and_core_heights_differ_with_their_errors() -> None:
+    one = with_bonds(result_of(ONE, "one"), [-2.0, -1.0, -0.5], spread=0.3)
+    other = with_bonds(result_of(ONE, "two", seed=1), [-2.0, -0.9, -3.0], spread=0.4)
+    found = compare(one, other).difference
+    assert found is not None
+    assert found.lost == ("A/LYS 2/CA – A/ALA 5/CA",)
+    assert found.gained == ("A/LYS 3/CA – A/GLY 6/CA",)
+    assert found.error is not None
+    np.testing.assert_allclose(found.error[np.isfinite(found.delta)], 0.5)  # hypot of both
+    moved = with_bonds(result_of(ONE, "two", chain="B"), [-2.0, -0.9, -3.0], spread=0.0)
+    apart = compare(one, moved).difference
+    assert apart is not None
+    assert (apart.gained, apart.lost, apart.error) == ((), (), None)
+
+
+def test_a_table_of_clusters_is_one_partition(tmp_path: Path) -> None:
+    path = tmp_path / "domains.csv"
+    names = protein(range(1, 91)).resnames.tolist()
+    rows = [
+        f"{'core' if n < 41 else 'lid' if n < 71 else 0};{n};{names[n - 1]}" for n in range(1, 91)
+    ]
+    path.write_text("\ufeffCluster; Number; Residue\n" + "\n".join(rows), "utf-8")
+    table = read_partition(path)
+    assert table.hierarchy.cut(0.0).sizes.tolist() == [40, 30]
+    found = compare(path, result_of(ONE, "one"))
+    assert found.agreement.best_rand == 1.0
+    assert found.agreement.rand.shape[0] == 1
+    assert "best at    the clusters of domains with σc = " in str(found)
+    assert found.notes[0] == f"{path}: clusters of 70 sites, without cutoffs"
+    assert {path.name for path in write_folder(found, tmp_path / "x")} == FILES
+
+
+def test_the_table_of_a_result_is_read_back(tmp_path: Path) -> None:
+    result = result_of(ONE, "one")
+    (tmp_path / "sites.csv").write_text(result.sites.csv(), "utf-8")
+    table = read_partition(tmp_path / "sites.csv")
+    wanted = np.array(result.sites.columns["cluster"])
+    atoms = result.shown_atoms.take(np.flatnonzero(wanted))
+    for name in ("chains", "resids", "icodes", "resnames", "names"):
+        np.testing.assert_array_equal(getattr(table.system.sites, name), getattr(atoms, name))
+    found = table.hierarchy.cut(0.0).labels
+    assert timme.hierarchy.Partition(found, 0.0).sizes.sum() == np.count_nonzero(wanted)
+    assert naive.adjusted_rand(found.tolist(), wanted[wanted > 0].tolist()) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("number,cluster\n1,2\n", "columns number, residue .* and cluster, got number, cluster"),
+        ("number,residue,cluster\n1,GLY,0\n2,GLY,\n", "no site is in a cluster"),
+        ("number,residue,cluster\n1,GLY,1\n1e3,GLY,1\n", "are written as 52 or 52A, got '1e3'"),
+        ("number,residue,cluster\n99999999999999999999,,1\n", "are written as 52 or 52A"),
+        ('number,cluster\n1,"' + "x" * 200_000 + '"\n', "write the table again"),
+    ],
+)
+def test_tables_without_clusters_are_refused(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"table.csv: .*{words}"):
+        compare(path, result_of(ONE, "one"))
+
+
+def test_what_is_no_result_is_refused(compared: Comparison, tmp_path: Path) -> None:
+    one = result_of(ONE, "one")
+    with pytest.raises(TypeError, match="compare needs Analysis, got Comparison: give two results"):
+        compare(one, compared)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
+        compare(one, tmp_path / "gone")
+    particles = replace(one, system=System.without_places(Atoms.unnamed(90)))
+    with pytest.raises(ValueError, match="molecules and particles cannot be compared"):
+        compare(one, particles)
+    with pytest.raises(ValueError, match="there is no option cutoff=: use cutoffs="):
+        compare(one, one, cutoff=1.0)
+
+
+@needs_files
+def test_bonds_and_models_of_barnase_agree_as_specified() -> None:
+    static = analyse_rigidity(replace(structure("1a2p-a"), sources=("1a2p.pdb",)))
+    found = compare(static, timme.analyse(NMR, confidence=False))
+    assert found.agreement.best_rand == pytest.approx(0.55, abs=0.005)
+    lines = str(found).splitlines()
+    assert lines[1].startswith("  best at    E = −0.09")
+    assert lines[1].endswith(" kcal/mol with σc = 0.047 Å, over all pairs of cutoffs")
+    assert lines[2] == ("  shared     83 residues are in the core of both (95 in 1a2p, 84 in 1bnr)")
+    assert lines[-1] == (
+        "  sites      108 Cα matched by chain and number, all with the same residue names; "
+        "left out: A 1-2"
+    )

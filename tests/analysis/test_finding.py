@@ -1,0 +1,201 @@
+"""Reference tests of the table of findings: every row, and every limit in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.analysis.systems import analysis_of
+from timme.analysis.evidence import (
+    BodiesEvidence,
+    Evidence,
+    GroupEvidence,
+    rigid_limit,
+)
+from timme.analysis.finding import Finding, decide, find
+from timme.analysis.phrases import Fact
+from timme.io import read
+from timme.synthetic import PlantedBodies, bodies
+
+THREE = BodiesEvidence(3, 14.4, 1.0, (2.2, 1.09, 0.67, 0.64), 1.5, 0.91, 0.97, (3, 3))
+ONE = BodiesEvidence(1, np.nan, np.nan, (0.48,), 1.5, 0.0, 1.0, (1, 1), 2, 3.7)
+
+
+def molecule(bodies: BodiesEvidence, n_independent: float = 20.0, **changes: Any) -> str:
+    return decide(Evidence(214, 100, n_independent, bodies=replace(bodies, **changes)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "bodies"),
+        ({"agreement": np.nan, "counts": ()}, "bodies"),
+        ({"agreement": 0.75}, "bodies"),
+        ({"agreement": 0.74}, "undecided"),
+        ({"gap": 6.5}, "bodies"),
+        ({"gap": 6.4}, "flexible"),
+        ({"sharpness": np.nan}, "bodies"),
+        ({"sharpness": 0.69}, "flexible"),
+        ({"sharpness": 0.69, "fit": (1.4, 1.0)}, "one body"),
+    ],
+)
+def test_bodies_need_a_gap_sharpness_and_agreement(changes: dict[str, Any], kind: str) -> None:
+    assert molecule(THREE, **changes) == kind
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_independent", "kind"),
+    [
+        ({}, 20.0, "one body"),
+        ({"counts": (1, 2)}, 20.0, "undecided"),
+        ({"candidate_gap": 4.0}, 7.9, "undecided"),
+        ({"candidate_gap": 4.0}, np.nan, "undecided"),
+        ({"candidate_gap": 4.0}, 8.0, "one body"),
+        ({"candidate_gap": 3.9}, 2.0, "one body"),
+        ({"candidate_gap": 9.0, "bends": True}, 2.0, "one body"),
+        ({"fit": (1.5,)}, 20.0, "one body"),
+        ({"fit": (1.51,)}, 20.0, "flexible"),
+    ],
+)
+def test_one_body_is_rigid_flexible_or_undecided(
+    changes: dict[str, Any], n_independent: float, kind: str
+) -> None:
+    assert molecule(ONE, n_independent, **changes) == kind
+
+
+# From the cases of the specification: G, S unknown, fit as one body in Å, agreement, samples.
+CASES = [
+    (3, 14.4, 2.20, 0.97, 1.3, "bodies"),  # adenylate kinase, DIMS
+    (3, 25.9, 3.62, np.nan, np.nan, "bodies"),  # 4ake and 1ake, two snapshots
+    (2, 239.0, 3.0, np.nan, np.nan, "bodies"),  # 1omp and 1anf
+    (1, 4.43, 1.06, 1.0, 2.8, "undecided"),  # adenylate kinase, too short a run
+    (1, 3.7, 0.48, 1.0, 20.0, "one body"),  # 1bnr
+    (1, 4.45, 0.5, 1.0, 24.0, "one body"),  # 24 models of 28 residues
+]
+
+
+@pytest.mark.parametrize(("n", "gap", "fit", "agreement", "samples", "kind"), CASES)
+def test_known_molecules_are_told_as_they_are(
+    n: int, gap: float, fit: float, agreement: float, samples: float, kind: str
+) -> None:
+    found = BodiesEvidence(n, gap, np.nan, (fit,), 1.5, 0.9, agreement, candidate_gap=gap)
+    assert decide(Evidence(200, None, samples, bodies=found)) == kind
+
+
+GROUP = GroupEvidence(20, 0.2, 0.6, 1.1, inside=0.2, across=0.9, support=0.99, chance=0.05)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_snapshots", "kind"),
+    [
+        ({}, 100, "groups"),
+        ({}, 8, "groups"),
+        ({}, 7, "none"),
+        ({}, None, "groups"),
+        ({"width": 0.49}, 100, "none"),
+        ({"width": np.inf}, 100, "groups"),
+        ({"size": 9}, 100, "none"),
+        ({"size": 90}, 100, "groups"),
+        ({"size": 91}, 100, "none"),
+        ({"chance": 0.5}, 100, "none"),
+        ({"chance": np.nan}, 100, "groups"),
+    ],
+)
+def test_groups_need_a_plateau_others_and_more_than_chance(
+    changes: dict[str, Any], n_snapshots: int | None, kind: str
+) -> None:
+    assert decide(Evidence(100, n_snapshots, 9.0, groups=(replace(GROUP, **changes),))) == kind
+
+
+NETWORK = GroupEvidence(878, 0.01, 0.04, 1.3, inside=0.06, across=0.2, chance=0.2, spacing=1.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "network"),
+        ({"size": 495}, "none"),
+        ({"width": 0.49}, "none"),
+        ({"across": 0.11}, "none"),
+        ({"inside": 0.16, "across": 0.6}, "none"),
+        ({"spacing": np.nan}, "none"),
+    ],
+)
+def test_networks_hold_half_and_are_stiff(changes: dict[str, Any], kind: str) -> None:
+    found = Evidence(991, 60, 2.0, network=replace(NETWORK, **changes))
+    assert decide(found) == kind
+    assert not found.arrested
+
+
+def test_groups_come_before_networks_and_walkers_make_arrest() -> None:
+    arrested = replace(NETWORK, chance=0.9)
+    assert Evidence(991, 60, 2.0, network=arrested).arrested
+    assert decide(Evidence(991, 60, 2.0, groups=(GROUP,), network=arrested)) == "groups"
+
+
+def test_nothing_is_none() -> None:
+    assert decide(Evidence(100, 100, 9.0)) == "none"
+
+
+def test_the_limit_of_a_fit_is_in_the_unit_of_the_coordinates() -> None:
+    assert rigid_limit("Å", 20.0) == 1.5
+    assert rigid_limit("nm", 2.0) == pytest.approx(0.15)
+    assert rigid_limit("", 16.0) == 2.0
+
+
+def found_in(made: PlantedBodies, **options: Any) -> Finding:
+    return find(analysis_of(made.ensemble, **options))
+
+
+def test_two_bodies_are_told_in_the_words_of_the_specification() -> None:
+    found = found_in(bodies((60, 40), 60, spans=[50.0]), title="made")
+    lines = found.text().splitlines()
+    assert (found.kind, found.sure) == ("bodies", "well supported")
+    assert found.brief == "two rigid bodies"
+    assert lines[0] == (
+        "made: two rigid bodies, well supported. One turns by 50° against the other, as on a hinge."
+    )
+    assert lines[1] == "  bodies     1: 1-60 · 2: 61-100"
+    assert found.labels.tolist() == [0] * 60 + [1] * 40
+    assert found.names == ("1", "2")
+
+
+def test_one_body_and_a_flexible_chain_are_told_apart() -> None:
+    rigid = found_in(bodies((60,), 60, spans=[]))
+    assert rigid.kind == "one body"
+    assert "one rigid body. All 60 sites move together over 60 snapshots" in rigid.sentence
+    loose = found_in(bodies((60,), 60, spans=[], jitter=4.0))
+    assert (loose.kind, loose.brief) == ("flexible", "no rigid body")
+
+
+def test_a_text_has_no_line_beyond_its_width() -> None:
+    long = Fact("bodies", "A 1-29, 68-115, 165-214 " * 9)
+    found = Finding(
+        "none", "made: " + "words " * 30, "", (long,), ("a note " * 30,), np.zeros(3, int)
+    )
+    for width in (60, 100):
+        assert all(len(line) <= width for line in found.text(width).splitlines())
+
+
+def test_a_group_among_walkers_is_told_at_its_plateau() -> None:
+    rng = np.random.default_rng(0)
+    steps = rng.normal(scale=0.5, size=(80, 60, 2))
+    steps[:, :15] = steps[:, :1]
+    tracks = np.cumsum(steps, axis=0) + rng.uniform(0, 50, (60, 2))
+    tracks[:, :15] += rng.normal(scale=0.15, size=(80, 15, 2))
+    found = find(analysis_of(read(tracks, unit="µm"), molecule=False, chance=True))
+    assert (found.kind, found.sure) == ("groups", "well supported")
+    assert found.sentence.endswith("well supported: 15 of 60 sites (1-15). The rest do not.")
+    assert found.labels.tolist() == [0] * 15 + [-1] * 45
+    low = float(found.facts[0].value.split()[6])
+    assert low == pytest.approx(np.sqrt(2) * 0.15, rel=0.2)  # two sites with a jitter of 0.15
+
+
+def test_walkers_alone_are_no_group() -> None:
+    tracks = np.cumsum(np.random.default_rng(0).normal(size=(60, 40, 2)), axis=0)
+    found = find(analysis_of(read(tracks), molecule=False, chance=True))
+    assert found.kind == "none"
+    assert "no group moves together among 40 sites" in found.sentence

@@ -1,0 +1,263 @@
+"""Property tests of the recipe: any form of one input gives one result, and bad input one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import squareform
+
+from tests.golden import systems
+from timme import (
+    Analysis,
+    Ensemble,
+    Hierarchy,
+    analyse,
+    data,
+    link,
+    measure,
+    objects,
+    pairs,
+    read,
+    read_matrix,
+    synthetic,
+)
+from timme.analysis import measurement
+from timme.analysis.measurement import Need, budget
+from timme.analysis.recipe import assemble
+from timme.engine.checkpoint import Checkpoint
+
+PLANTED = synthetic.planted((3, 10), 40, motions=(1.0, 0.1), seed=1).ensemble
+COORDINATES = PLANTED.coordinates()
+LABELS = np.repeat(np.arange(10), 3)
+QUICK: dict[str, Any] = {"confidence": False}
+
+
+def by_steps(some: objects.Objects, chosen: pairs.Pairs, **options: Any) -> Hierarchy:
+    return link(measure(some, chosen, **options))
+
+
+def same(found: Analysis, expected: Hierarchy) -> None:
+    assert np.array_equal(found.atom_hierarchy.heights, expected.heights)
+    assert np.array_equal(found.atom_hierarchy.parents, expected.parents)
+
+
+def test_any_form_of_snapshots_gives_the_same_hierarchy(tmp_path: Path) -> None:
+    points = objects.points(Ensemble.from_array(COORDINATES))
+    expected = by_steps(points, pairs.all(points))
+    np.save(tmp_path / "tracks.npy", COORDINATES)
+    for source in (
+        COORDINATES,
+        COORDINATES.tolist(),
+        tmp_path / "tracks.npy",
+        points.ensemble,
+        points,
+    ):
+        same(analyse(source, **QUICK), expected)
+    same(assemble(points, measure(points, pairs.all(points))), expected)
+
+
+def test_any_form_of_groups_gives_the_same_hierarchy(tmp_path: Path) -> None:
+    groups = objects.groups(PLANTED, LABELS)
+    expected = by_steps(groups, pairs.all(groups))
+    names = {f"group {k}": np.flatnonzero(k == LABELS) for k in range(10)}
+    lines = [f"{name} = resid {sites[0] + 1}:{sites[-1] + 1}" for name, sites in names.items()]
+    path = tmp_path / "groups.txt"
+    path.write_text("# groups of three\n\n" + "\n".join(lines), "utf-8")
+    for given in (LABELS, names, [*names.values()], path, str(path)):
+        found = analyse(PLANTED, objects=given, **QUICK)
+        same(found, expected)
+        assert found.system.names.tolist()[0] in ("group 0", "group 1")
+        assert (found.system.shown_name, found.made.objects) == ("group", "groups")
+    same(analyse(groups, **QUICK), expected)
+    same(analyse(PLANTED, objects=groups, **QUICK), expected)
+
+
+def test_any_form_of_pairs_gives_the_same_hierarchy(tmp_path: Path) -> None:
+    points = objects.points(PLANTED)
+    listed = np.column_stack([np.arange(29), np.arange(1, 30)])
+    expected = by_steps(points, pairs.given(points, listed))
+    path = tmp_path / "pairs.txt"
+    path.write_text("\n".join(f"{a + 1}, {b + 1}" for a, b in listed.tolist()), "utf-8")
+    for given in (listed, listed.tolist(), path, pairs.given(points, listed), "sequence:1"):
+        same(analyse(PLANTED, pairs=given, **QUICK), expected)
+    nearest = by_steps(points, pairs.nearest(points, 5))
+    same(analyse(PLANTED, pairs="nearest:5", **QUICK), nearest)
+
+
+@pytest.mark.parametrize("metric", ["cityblock", lambda a, b: np.abs(a - b).sum(-1)])
+def test_metrics_are_those_of_measure(metric: Any) -> None:
+    points = objects.points(PLANTED)
+    found = analyse(PLANTED, metric=metric)
+    same(found, by_steps(points, pairs.all(points), metric=metric))
+    assert found.made.pairs.startswith("all pairs, by the metric ")
+
+
+def test_any_form_of_a_matrix_is_linked_as_it_is(tmp_path: Path) -> None:
+    matrix = systems.worst_errors()
+    expected = link(matrix)
+    np.save(tmp_path / "sigma.npy", matrix)
+    (tmp_path / "pae.json").write_text(json.dumps({"pae": matrix.tolist()}), "utf-8")
+    names = [f"site {k}" for k in range(len(matrix))]
+    every = (
+        matrix,
+        matrix.tolist(),
+        squareform(matrix, checks=False),
+        sparse.csr_array(matrix),
+        pd.DataFrame(matrix, index=names, columns=names),
+        link_input(matrix),
+        tmp_path / "sigma.npy",
+        tmp_path / "pae.json",
+        read_matrix(tmp_path / "pae.json"),
+    )
+    for source in every:
+        found = analyse(source)
+        same(found, expected)
+        assert found.made.kind == "matrix"
+        assert found.confidence is not None
+    assert analyse(every[4], **QUICK).system.names.tolist() == names
+    assert analyse(every[7], **QUICK).hierarchy.quantity.symbol == "PAE"
+    assert analyse(matrix, unit="nm", **QUICK).hierarchy.unit == "nm"
+
+
+def link_input(matrix: Any) -> Any:
+    from timme.fluctuations import from_matrix
+
+    return from_matrix(matrix)
+
+
+def test_more_pairs_than_are_held_give_the_same_hierarchy(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = analyse(PLANTED)
+    monkeypatch.setattr(measurement, "KEPT", 100)
+    monkeypatch.setattr(measurement, "MOST_DRAWN", 10)
+    found = analyse(PLANTED)
+    same(found, whole.atom_hierarchy)
+    assert whole.fluctuations is not None
+    assert found.fluctuations is not None
+    few, every = found.fluctuations, whole.fluctuations.matrix()
+    assert len(few.sigma) < len(whole.fluctuations.sigma) == found.made.n_pairs
+    np.testing.assert_allclose(few.sigma, every[tuple(few.pairs.T)], 1e-12)
+    assert any("is held" in note for note in found.notes)
+    for options in ({"linkage": "braced"}, {"noise": 0.1}):
+        with pytest.raises(ValueError, match="435 pairs at once"):
+            analyse(PLANTED, **options)
+
+
+def test_memory_changes_the_pieces_and_not_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, done = analyse(PLANTED, **QUICK), list[int]()
+    monkeypatch.setattr(measurement, "budget", lambda *_: 50)
+    found = analyse(PLANTED, progress=lambda each, _: done.append(each), **QUICK)
+    same(found, whole.atom_hierarchy)
+    assert len(done) > 435 / 50
+
+
+def test_what_needs_more_memory_is_refused_with_a_remedy() -> None:
+    with pytest.raises(ValueError, match=r"\Ameasuring σ needs about .* of memory.*select="):
+        budget([Need("measuring σ", 5e12, 10.0)], "100GB")
+    with pytest.raises(ValueError, match=r"of memory, and .*memory="):
+        analyse(PLANTED, memory="10MB")
+    assert budget([Need("one", 1e9, 100.0), Need("two", 2e9)], "1000GB") < 1e10
+
+
+def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path: Path) -> None:
+    place, whole = tmp_path / "run.checkpoint", analyse(PLANTED, **QUICK)
+
+    def stop(done: int, _total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    checkpoint = Checkpoint(place, resume=True, interval=0)
+    with pytest.raises(KeyboardInterrupt):
+        analyse(PLANTED, checkpoint=checkpoint, progress=stop, **QUICK)
+    assert place.exists()
+    again = analyse(PLANTED, checkpoint=place, **QUICK)
+    same(again, whole.atom_hierarchy)
+    assert any("interrupted" in note for note in again.notes)
+    assert not place.exists()
+    with pytest.raises(KeyboardInterrupt):
+        analyse(PLANTED, checkpoint=Checkpoint(place, interval=0), progress=stop, **QUICK)
+    other = analyse(PLANTED, checkpoint=place, pairs="nearest:5", **QUICK)
+    assert any("began anew" in note for note in other.notes)
+    same(other, analyse(PLANTED, pairs="nearest:5", **QUICK).atom_hierarchy)
+
+
+def test_independent_runs_are_as_the_user_says() -> None:
+    assert COORDINATES.shape[0] == 40
+    for given, runs in (("one", (40,)), ((10, 30), (10, 30)), (None, (40,))):
+        options: dict[str, Any] = {} if given is None else {"replicas": given}
+        found = analyse(COORDINATES, **options)
+        assert found.confidence is not None
+        assert found.confidence.sampling.replicas == runs
+
+
+def test_errors_of_positions_are_subtracted() -> None:
+    rng = np.random.default_rng(0)
+    rigid = rng.uniform(0, 50, (1, 20, 3)) + rng.normal(scale=0.1, size=(2000, 20, 3))
+    plain, found = analyse(rigid, **QUICK), analyse(rigid, noise="auto", **QUICK)
+    assert plain.fluctuations is not None
+    assert found.fluctuations is not None
+    # Two errors of 0.1 along the pair; of what is left, errors of the estimate are a tenth.
+    assert np.median(plain.fluctuations.sigma) == pytest.approx(0.1 * np.sqrt(2), rel=0.05)
+    assert np.median(found.fluctuations.sigma) < 0.3 * 0.1 * np.sqrt(2)
+    assert any("was subtracted from σ" in note for note in found.notes)
+
+
+class Watch:
+    """Progress that keeps the names of phases."""
+
+    def __init__(self) -> None:
+        self.phases = list[str]()
+
+    def begin(self, phase: str) -> None:
+        self.phases.append(phase)
+
+    def __call__(self, done: int, total: int) -> None:
+        assert 0 <= done <= total
+
+
+def test_phases_are_announced() -> None:
+    watch = Watch()
+    analyse(PLANTED, progress=watch)
+    assert watch.phases[:3] == ["choosing pairs", "measuring σ", "resampling"]
+
+
+POINTS = objects.points(PLANTED)
+BAD: dict[str, Callable[[], object]] = {
+    "there is no option minsize=": lambda: analyse(PLANTED, minsize=3),
+    "objects= is one of auto, points": lambda: analyse(PLANTED, objects="nobody.txt"),
+    "pairs= is one of auto, contact": lambda: analyse(PLANTED, pairs="nobody.txt"),
+    "bodies need covalent bonds": lambda: analyse(PLANTED, objects="bodies"),
+    "reach= is for bodies, got points": lambda: analyse(PLANTED, reach=2),
+    "contacts= is for contact, got all": lambda: analyse(PLANTED, contacts=2),
+    "min_bonds= is for sites with bonds": lambda: analyse(PLANTED, min_bonds=2),
+    "contacts need a radius": lambda: analyse(PLANTED, pairs="contact"),
+    "no pairs of points are in contact": lambda: analyse(PLANTED, pairs="contact:0.000001"),
+    "at least 2 points are needed": lambda: analyse(np.zeros((3, 1, 3))),
+    "at least 2 snapshots are needed": lambda: analyse(np.zeros((1, 5, 3))),
+    "min_overlap= is for tracks with gaps": lambda: analyse(PLANTED, min_overlap=5),
+    "chance= is for particles": lambda: analyse(data.barnase_md(), select="ca", chance=True),
+    "noise= needs points or centres": lambda: analyse(PLANTED, objects=LABELS, noise=0.1),
+    "noise= takes one error": lambda: analyse(PLANTED, noise=(0.1, 0.1)),
+    "replicas= needs 40 snapshots": lambda: analyse(PLANTED, replicas=(20, 10)),
+    "snapshots that were read are analysed": lambda: analyse(PLANTED, begin=3),
+    "groups, got Objects as they are: leave it out": lambda: analyse(POINTS, reduction="rms"),
+    "Objects bring their snapshots": lambda: analyse(read(COORDINATES), objects=POINTS),
+    "a matrix is linked as it is: leave out pairs=": lambda: analyse(np.eye(3), pairs="all"),
+    "a matrix of σ must be square": lambda: analyse(np.zeros((3, 4))),
+    "the selection 'resid 99' matches none": lambda: analyse(PLANTED, shown="resid 99"),
+    "chain= names Z": lambda: analyse(data.barnase_md(), chain="Z"),
+    "σ and a hierarchy of 30 objects": lambda: assemble(POINTS, None, link(np.eye(3))),
+}
+
+
+@pytest.mark.parametrize("told", BAD)
+def test_bad_input_is_refused_in_one_line(told: str) -> None:
+    with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as error:
+        BAD[told]()
+    assert told in str(error.value)

@@ -1,0 +1,148 @@
+"""Settings: defaults, values as people write them, and what is wrong with others."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from timme.analysis import settings
+from timme.analysis.settings import (
+    CompareSettings,
+    Model,
+    MotionSettings,
+    RigiditySettings,
+    ServeSettings,
+    Settings,
+    details,
+    make,
+)
+
+EVERY = [Settings, MotionSettings, RigiditySettings, CompareSettings, ServeSettings]
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "settings.json").read_text("utf-8"))
+RENAMED = {"start": "begin", "stop": "end", "show": "shown"}
+# merged with others, or gone; of rigidity, the cutoff is an energy and always given
+DROPPED = {
+    *(
+        f"Settings.{name}"
+        for name in ("large", "radius", "neighbours", "trusted", "trust_images", "windows", "lags")
+    ),
+    *(f"RigidSettings.{name}" for name in ("large", "cutoff", "length")),
+}
+CHANGED = {"min_size": 10, "palette": "safe", "ensemble": False}
+KINDS: dict[str, type[Model]] = {
+    "RigidSettings": RigiditySettings,
+    "Settings": Settings,
+    "CompareSettings": CompareSettings,
+}
+FLAGGED = {  # PRODUCT.md, section 3, without what belongs to commands alone
+    Settings: "-s --select --chain -b --begin -e --end -dt --step --unit --box --unwrap --columns "
+    "--min-overlap --common-atoms --objects --pairs --linkage --noise --replicas --cutoff "
+    "--min-size --full -j --workers",
+    MotionSettings: "-s --select --chain -b --begin -e --end -dt --step --bodies --reference "
+    "--axis-from --superposed -j --workers",
+    RigiditySettings: "--chain --model --energy --ensemble --tethers --constraints --waters --full "
+    "-j --workers",
+    CompareSettings: "--chains --cutoffs -j --workers",
+    ServeSettings: "--port --data --no-browser",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in GOLDEN if name not in DROPPED])
+def test_defaults_and_choices_are_those_that_were_frozen(name: str) -> None:
+    kind, _, old = name.partition(".")
+    model: type[Model] = KINDS[kind]
+    field, frozen = RENAMED.get(old, old), GOLDEN[name]
+    default = model.model_fields[field].default
+    assert default == CHANGED.get(old, frozen["default"])
+    told = model.model_json_schema()["properties"][field]
+    choices: list[str] = next(
+        (part["enum"] for part in [told, *told.get("anyOf", [])] if "enum" in part), []
+    )
+    if field not in {"select", "bonds"}:
+        assert sorted(choices or told["choices"]) == sorted(frozen["choices"])
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_options_of_commands_are_those_of_the_product(model: type[Model]) -> None:
+    flags = [flag for name in model.model_fields for flag in details(model, name)["flags"]]
+    assert sorted(flags) == sorted(FLAGGED[model].split())
+    assert {details(model, name)["group"] for name in model.model_fields} <= {*settings.GROUPS}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("begin", "10ns", "10ns"),
+        ("end", " 20 ", 20),
+        ("step", np.int64(3), 3),
+        ("unwrap", "yes", True),
+        ("chain", "A,B", ("A", "B")),
+        ("box", "20,20,20", (20.0, 20.0, 20.0)),
+        ("box", "none", False),
+        ("box", None, None),
+        ("box", np.eye(2), ((1.0, 0.0), (0.0, 1.0))),
+        ("columns", "frame,particle,x", ("frame", "particle", "x")),
+        ("columns", [1, 2, 3], (1, 2, 3)),
+        ("weights", pd.Series([1, 2]), (1.0, 2.0)),
+        ("weights", "weights.txt", "weights.txt"),
+        ("replicas", "50,50", (50, 50)),
+        ("replicas", np.array([49, 49]), (49, 49)),
+        ("replicas", "one", "one"),
+        ("noise", "0.03,0.03,0.06", (0.03, 0.03, 0.06)),
+        ("noise", 0, None),
+        ("noise", "auto", "auto"),
+        ("min_overlap", "auto", "auto"),
+        ("confidence", "none", None),
+        ("bonds", "none", "none"),
+        ("pairs", "contact:8.5", "contact:8.5"),
+        ("pairs", "C:/pairs.csv", "C:/pairs.csv"),
+    ],
+)
+def test_values_are_understood_as_people_write_them(
+    name: str, given: object, expected: object
+) -> None:
+    chosen = make(Settings, **{name: given})
+    assert getattr(chosen, name) == expected
+    assert chosen.model_fields_set == {name}
+    assert Settings.model_validate_json(chosen.model_dump_json()) == chosen
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "told"),
+    [
+        (Settings, {"min_size": 0}, "min_size= must be at least 1, got 0"),
+        (Settings, {"min_size": "x"}, "min_size= takes a whole number, got 'x'"),
+        (Settings, {"length": "0"}, "length= must be above 0.0, got '0'"),
+        (Settings, {"linkage": "ward"}, "linkage= takes single, braced or average, got 'ward'"),
+        (Settings, {"cutoff": "nan"}, "cutoff= takes a number, got 'nan'"),
+        (Settings, {"begin": "soon"}, "begin= takes a frame number, or a time such as 10ns"),
+        (Settings, {"step": "-2"}, "step= must be at least 1, got -2"),
+        (Settings, {"box": "big"}, "box= takes lengths such as 20,20,20, or none, got 'big'"),
+        (Settings, {"replicas": "a"}, "replicas= takes numbers of frames such as 500,500, or one"),
+        (Settings, {"min_overlap": 1}, "min_overlap= takes a whole number from 2 on, or auto"),
+        (Settings, {"noise": -1}, "noise= takes a length, one for each axis"),
+        (Settings, {"pairs": "contact:0"}, "pairs= takes contact:RADIUS above 0, got 'contact:0'"),
+        (Settings, {"pairs": "all:3"}, "pairs= takes all without a number, got 'all:3'"),
+        (Settings, {"memory": "lots"}, "memory= is written as 2GB or 500MB, got 'lots'"),
+        (Settings, {"minsize": 3}, "there is no option minsize=: use min_size="),
+        (Settings, {"radius": 8}, "there is no option radius=: use pairs='contact:RADIUS'"),
+        (RigiditySettings, {"ensemble": True, "model": 2}, "ensemble= takes all models: leave out"),
+        (CompareSettings, {"chains": "A=B,A=C"}, "chains= takes each chain once, such as A=B,C=D"),
+        (CompareSettings, {"cutoffs": "1"}, "cutoffs= takes two numbers such as -0.5,0.06"),
+        (MotionSettings, {"axis_from": "a.pdb"}, "axis_from= takes two files, got 'a.pdb'"),
+    ],
+)
+def test_wrong_values_are_refused_in_one_line_with_a_remedy(
+    model: type[Model], given: dict[str, object], told: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"\A{re.escape(told)}.*\Z"):
+        make(model, **given)
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Settings().min_size = 3

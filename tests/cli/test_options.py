@@ -1,0 +1,100 @@
+"""Options of each command, and what is said about wrong ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from tests.cli.conftest import Call
+from timme.analysis.settings import Settings
+from timme.cli.commands import app
+from timme.cli.options import read_settings
+
+FILES = "-o --output --overwrite"
+SHARED = f"{FILES} -j --workers --set"
+FRAMES = "-s --select --chain -b --begin -e --end -dt --step"
+FLAGS = {  # as they are specified
+    "run": f"{SHARED} {FRAMES} --unit --box --unwrap --columns --min-overlap --common-atoms --full "
+    "--objects --pairs --linkage --noise --replicas --cutoff --min-size -v --verbose",
+    "demo": FILES,
+    "rigidity": f"{SHARED} --chain --model --energy --ensemble --tethers --constraints --waters "
+    "--full",
+    "motion": f"{SHARED} {FRAMES} --bodies --reference --axis-from --superposed",
+    "compare": f"{SHARED} --chains --cutoffs",
+    "show": "--open -v --verbose",
+    "export": f"{FILES} --cutoff --set",
+    "serve": "--port --data --no-browser --limit -v --verbose",
+}
+
+
+def test_commands_and_options_are_those_that_are_specified() -> None:
+    found = {
+        name: {
+            flag for each in command.params if isinstance(each, click.Option) for flag in each.opts
+        }
+        for name, command in app.commands.items()
+    }
+    assert found == {name: set(flags.split()) for name, flags in FLAGS.items()}
+
+
+@pytest.mark.parametrize("words", ["--help", "run --help", "run --set help", "run --min-size 0 x"])
+def test_help_and_wrong_options_need_no_numerical_library(words: str) -> None:
+    script = (
+        "import sys; from timme.cli import main\n"
+        f"try: main({words.split()})\n"
+        "except SystemExit: print('!', {'numpy', 'numba', 'pandas', 'MDAnalysis'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "! set()"
+
+
+def test_help_names_defaults_and_expert_options(call: Call) -> None:
+    text = " ".join(call("run", "-h").out.split())
+    assert "-b, --begin FRAME|TIME First frame (counted from 0) or time, for example 10ns." in text
+    assert "--min-size N Smallest cluster that counts (default: 10)." in text
+    assert "sequence[:N], nearest[:N], or a file (default: contact:10 for molecules)." in text
+    assert "--energy E Weakest hydrogen bonds that hold, in kcal/mol (default: -1.0)." in " ".join(
+        call("rigidity", "-h").out.split()
+    )
+    code, text, _ = call("run", "--set", "help")
+    assert code == 0
+    assert "allow_truncated" in text
+    assert "min_size" not in text  # has an option
+
+
+def test_expert_settings_are_set_by_the_names_of_the_keywords() -> None:
+    read = read_settings(
+        Settings, ["allow-truncated=yes", "reach=2"], {"chain": "A,B", "end": None}
+    )
+    assert read == Settings(allow_truncated=True, reach=2, chain=("A", "B"))
+    assert read.model_fields_set == {"allow_truncated", "reach", "chain"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run", "Missing argument 'FILES...'."),
+        ("nix", "No such command 'nix'."),
+        ("run x --min-size 0", "--min-size must be at least 1, got '0'"),
+        ("run x --set reach=-2", "--set reach= must be at least 0, got '-2'"),
+        ("run x --set reahc=2", "there is no option reahc=: use --set reach="),
+        ("run x --set reach", "--set takes KEY=VALUE, got 'reach': --set help lists the keys"),
+        ("run x --radius 8", "there is no option --radius: use --pairs contact:RADIUS"),
+        ("run x --reach 2", "there is no option --reach: add --set reach=VALUE"),
+        ("run x --linkage ward", "--linkage takes single, braced or average, got 'ward'"),
+        ("run x --begin soon", "--begin takes a frame number, or a time such as 10ns, got 'soon'"),
+        ("run x --cutoff nan", "--cutoff takes a number, got 'nan'"),
+        ("compare a b --cutoffs x", "--cutoffs takes two numbers such as -0.5,0.06, got 'x'"),
+        ("rigidity x --ensemble --model 2",
+         "--ensemble takes all models: leave out --model and --set perturb="),
+        ("serve --port x", "--port takes a whole number, got 'x'"),
+        ("serve --limit memory=lots", "--limit memory= is written as 2GB or 500MB, got 'lots'"),
+    ],
+)  # fmt: skip
+def test_wrong_options_are_refused_in_one_line(call: Call, words: str, message: str) -> None:
+    assert call(*words.split()) == (2, "", f"timme: error: {message}\n")

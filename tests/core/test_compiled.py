@@ -1,0 +1,107 @@
+"""Invariants of compiled kernels: what is kept on disk, and when it is compiled anew."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import timme
+from timme import _kernels
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled"
+)
+
+SOURCE = Path(timme.__file__).parent
+USE = """
+from timme._kernels.boxes import half_width
+import numpy as np
+print(half_width(np.eye(3)), sum(half_width.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package that holds the kernels alone, which tests may change."""
+    kernels = tmp_path / "timme" / "_kernels"
+    kernels.mkdir(parents=True)
+    (tmp_path / "timme" / "__init__.py").touch()
+    for name in ("__init__.py", "boxes.py", "graphs.py"):
+        shutil.copy(SOURCE / "_kernels" / name, kernels)
+    return tmp_path
+
+
+def run(package: Path, **settings: str) -> list[str]:
+    """Call a kernel in a process of its own; return what it gives, and how often it was kept."""
+    kept = {"NUMBA_CACHE_DIR": str(package / "kept"), "PYTHONPATH": str(package)}
+    done = subprocess.run(
+        [sys.executable, "-c", USE],
+        env={**os.environ, **kept, **settings},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_a_kernel_is_kept_until_any_source_changes(package: Path) -> None:
+    assert run(package) == ["0.5", "0"]
+    assert run(package) == ["0.5", "1"]
+    other = package / "timme" / "_kernels" / "graphs.py"  # which the kernel does not use
+    times = other.stat()
+    other.write_text(other.read_text() + "\n# changed\n")
+    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert run(package) == ["0.5", "0"]
+    assert run(package) == ["0.5", "1"]
+
+
+def test_a_folder_that_cannot_be_written_costs_the_cache_alone(package: Path) -> None:
+    run(package)
+    kept = [path for path in (package / "kept").rglob("*") if path.is_file()]
+    assert any(path.suffix == ".nbc" for path in kept)
+    for path in kept:  # a file that is cut off or lost, as on a full disk
+        if path.suffix == ".nbc":
+            path.unlink()
+            path.mkdir()
+    assert run(package) == ["0.5", "0"]
+
+
+def test_without_any_place_to_write_kernels_are_compiled(package: Path) -> None:
+    place = package / "file"
+    place.touch()
+    place.chmod(stat.S_IREAD)
+    assert run(package, NUMBA_CACHE_DIR=str(place / "kept"))[0] == "0.5"
+
+
+def test_processes_that_keep_a_kernel_at_once_do_not_disturb_each_other(package: Path) -> None:
+    command = [sys.executable, "-c", USE]
+    kept = {"NUMBA_CACHE_DIR": str(package / "kept"), "PYTHONPATH": str(package)}
+    started = [
+        subprocess.Popen(command, env={**os.environ, **kept}, stdout=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    assert [process.communicate()[0].split()[0] for process in started] == [b"0.5"] * 3
+    assert run(package) == ["0.5", "1"]
+
+
+def test_fastmath_is_said_of_every_kernel() -> None:
+    # A helper that does not say it takes it over from the caller for which it is compiled first.
+    from timme._kernels import boxes, moments
+
+    assert boxes.half_width.targetoptions["fastmath"] is False
+    assert moments.fill_open.targetoptions["fastmath"] is False
+    assert _kernels.compiled(fastmath={"nsz"})(lambda x: x).targetoptions["forceinline"] is True
+
+
+def test_kernels_are_compiled_by_one_decorator_alone() -> None:
+    for path in (SOURCE / "_kernels").glob("[!_]*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else {}
+            assert not {"njit", "jit", "vectorize"} & set(names), path

@@ -1,0 +1,152 @@
+"""Reference tests of the loops that join edges and of the blocks of a graph."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.strategies import Ints, PairList, bond_graphs, pair_lists, seeds
+from timme._kernels import graphs, linkage
+from timme.hierarchy.tree import from_forest, grow, spanning_forest
+
+
+def test_a_tree_worked_out_by_hand_has_its_canonical_form() -> None:
+    # 0-1 and 3-4 join at height 1; at height 2, 5 and {3, 4} both join 2 in one step.
+    edges = np.array([[4, 3], [1, 0], [5, 2], [2, 4]])
+    tree = from_forest(6, edges, np.array([1.0, 1.0, 2.0, 2.0]))
+    assert tree.heights.tolist() == [1.0, 1.0, 2.0]
+    assert tree.parents.tolist() == [6, 6, 8, 7, 7, 8, -1, 8, -1]
+    assert tree.sizes.tolist() == [1, 1, 1, 1, 1, 1, 2, 2, 4]
+    assert tree.lowest.tolist() == [0, 1, 2, 3, 4, 5, 0, 3, 2]
+    assert tree.starts.tolist() == [4, 5, 2, 0, 1, 3, 4, 0, 0]
+    assert tree.order.tolist() == [3, 4, 2, 5, 0, 1]
+
+
+@given(pair_lists())
+def test_joining_edges_connect_what_all_edges_connect(listed: PairList) -> None:
+    leaders = np.arange(listed.n_sites)
+    joining = np.empty(listed.n_sites - 1, np.int64)
+    kept = joining[: linkage.join(listed.pairs, leaders, joining)]
+    everything = naive.clusters(listed.n_sites, listed.pairs, [0.0] * len(listed.pairs), 0.0)
+    connected = naive.clusters(listed.n_sites, listed.pairs[kept], [0.0] * len(kept), 0.0)
+    assert connected == everything
+    assert len(kept) == listed.n_sites - len(everything)
+    assert leaders.tolist() == [
+        min(next(cluster for cluster in everything if site in cluster))
+        for site in range(listed.n_sites)
+    ]
+
+
+@given(pair_lists())
+def test_a_spanning_forest_is_the_lowest_and_in_order(listed: PairList) -> None:
+    edges, heights = spanning_forest(listed.n_sites, listed.pairs, listed.sigmas)
+    assert (np.diff(heights) >= 0).all()
+    for cutoff in range(6):
+        joined = naive.clusters(listed.n_sites, edges, heights, cutoff)
+        assert joined == naive.clusters(listed.n_sites, listed.pairs, listed.sigmas, cutoff)
+        # A forest has exactly one edge for each join.
+        assert np.count_nonzero(heights <= cutoff) == listed.n_sites - len(joined)
+
+
+@given(seeds, st.sampled_from(["ties", "distinct", "dense core", "two halves"]))
+def test_edges_too_many_to_be_sorted_at_once_give_the_same_tree(seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    n_sites = 40
+    edges = rng.permutation(np.column_stack(np.triu_indices(n_sites, 1)))
+    heights = rng.random(len(edges))
+    if kind == "ties":
+        heights = rng.integers(0, 6, len(edges)).astype(np.float64)
+    if kind == "dense core":  # which has all of the lowest edges
+        heights += 10.0 * (edges >= 30).any(axis=1)
+    if kind == "two halves":
+        heights[(edges[:, 0] < 20) != (edges[:, 1] < 20)] = np.inf
+    heights[rng.random(len(edges)) < 0.1] = np.inf
+    heights[rng.random(len(edges)) < 0.1] = np.nan
+    tree = grow(n_sites, edges, heights)
+    for cutoff in (*rng.choice(heights[np.isfinite(heights)], 4), 20.0):
+        expected = naive.labels(n_sites, edges, heights, float(cutoff))
+        assert tree.cut(float(cutoff)).labels.tolist() == expected
+
+
+@pytest.mark.parametrize("n_sites", [1, 3])
+def test_without_edges_all_sites_are_roots(n_sites: int) -> None:
+    tree = grow(n_sites, np.empty((0, 2), np.int64), np.empty(0))
+    assert tree.parents.tolist() == [-1] * n_sites
+    assert tree.levels.shape == (0,)
+
+
+@given(seeds, st.floats(0.5, 1.0), st.integers(1, 4))
+def test_braced_pairs_share_enough_partners_within_their_height(
+    seed: int, share: float, n_shared: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    pairs = np.column_stack(np.triu_indices(9, 1))
+    pairs = pairs[rng.random(len(pairs)) < share]
+    sigmas = rng.integers(0, 8, len(pairs)).astype(np.float64)
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    ranked = np.lexsort((ends[:, 1], ends[:, 0]))
+    starts = np.searchsorted(ends[ranked, 0], np.arange(10))
+    found = np.empty(len(pairs))
+    values = np.tile(sigmas, 2)[ranked]
+    linkage.braced_heights(
+        pairs, sigmas, starts, ends[ranked, 1], values, np.empty(n_shared), found
+    )
+    assert found.tolist() == naive.braced(9, pairs, sigmas, n_shared)
+
+
+# ---- blocks ------------------------------------------------------------------------------------
+
+
+def found_blocks(n_nodes: int, edges: list[tuple[int, int]]) -> list[int]:
+    """Block of each edge."""
+    array: Ints = np.array(edges, np.int64).reshape(-1, 2)
+    ends = np.concatenate([array[:, 0], array[:, 1]])
+    ranked = np.argsort(ends, kind="stable")
+    starts = np.searchsorted(ends[ranked], np.arange(n_nodes + 1))
+    partners = np.concatenate([array[:, 1], array[:, 0]])[ranked]
+    block = np.full(len(edges), -1)
+    n_blocks = graphs.blocks(starts, partners, np.tile(np.arange(len(edges)), 2)[ranked], block)
+    assert sorted(set(block.tolist())) == list(range(n_blocks))
+    return list(block.tolist())
+
+
+def connected(n_nodes: int, edges: list[tuple[int, int]], one: int, other: int) -> bool:
+    reached = {one}
+    for _ in range(n_nodes):
+        reached |= {end for edge in edges if reached & set(edge) for end in edge}
+    return other in reached
+
+
+def on_a_common_cycle(n_nodes: int, edges: list[tuple[int, int]], one: int, other: int) -> bool:
+    """Two edges lie on a cycle if no third node separates them (Menger), nor one of the edges."""
+    if any(
+        not connected(n_nodes, [edge for k, edge in enumerate(edges) if k != out], *edges[out])
+        for out in (one, other)
+    ):
+        return False
+    for node in range(n_nodes):
+        rest = [edge for edge in edges if node not in edge]
+        ends = [next(end for end in edges[k] if end != node) for k in (one, other)]
+        if not connected(n_nodes, rest, *ends):
+            return False
+    return True
+
+
+@given(bond_graphs(max_sites=7))
+def test_two_edges_are_in_one_block_if_they_lie_on_a_common_cycle(
+    graph: tuple[int, list[tuple[int, int]]],
+) -> None:
+    n_nodes, edges = graph
+    block = found_blocks(n_nodes, edges)
+    for one, other in itertools.combinations(range(len(edges)), 2):
+        expected = on_a_common_cycle(n_nodes, edges, one, other)
+        assert (block[one] == block[other]) == expected
+
+
+def test_parallel_edges_share_a_block() -> None:
+    assert found_blocks(3, [(0, 1), (0, 1), (1, 2)]) in ([0, 0, 1], [1, 1, 0])

@@ -1,0 +1,191 @@
+"""Invariants of trajectories: which frames are read, from what, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import MDAnalysis as mda
+import numpy as np
+import pytest
+from MDAnalysisTests import datafiles
+
+from tests import fuzz
+from tests.golden.built_files import N_FRAMES, gro_text, places, write_files
+from tests.io.builders import written
+from timme.io import read
+
+PLACES = places()
+AKMA = 0.04888821  # ps, the unit of time of CHARMM
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("made")
+    write_files(made)
+    return made
+
+
+def dcd(
+    folder: Path, *, delta: float, every: int, title: str = "", fixed: tuple[int, ...] = ()
+) -> Path:
+    """A DCD file as CHARMM writes it; fixed atoms are in its first frame only."""
+    count, free = PLACES.shape[1], np.delete(np.arange(PLACES.shape[1]), fixed)
+
+    def record(data: bytes) -> bytes:
+        return struct.pack("<i", len(data)) + data + struct.pack("<i", len(data))
+
+    control = [N_FRAMES, every, every, N_FRAMES * every, 0, 0, 0, 0, len(fixed)]
+    head = b"CORD" + struct.pack("<9if10i", *control, delta, *[0] * 9, 24)
+    data = record(head) + record(struct.pack("<i", 1) + title.encode().ljust(80))
+    data += record(struct.pack("<i", count))
+    data += record((free + 1).astype("<i4").tobytes()) if fixed else b""
+    for number, frame in enumerate(PLACES):
+        kept = frame[free] if number and fixed else frame
+        data += b"".join(record(axis.astype("<f4").tobytes()) for axis in kept.T)
+    return written(folder, data, "a.dcd")
+
+
+# ---- DCD -----------------------------------------------------------------------------------------
+
+
+def test_fixed_atoms_of_a_dcd_stay_where_they_were(folder: Path, tmp_path: Path) -> None:
+    expected = PLACES.copy()
+    expected[:, [2, 5]] = PLACES[0, [2, 5]]
+    path = dcd(tmp_path, delta=0.04, every=1, fixed=(2, 5))
+    for kept in (slice(None), slice(3, None)):
+        found = read(folder / "topology.pdb", path, start=kept.start).coordinates()
+        np.testing.assert_array_equal(found, expected[kept].astype(np.float32))
+
+
+def test_times_of_a_dcd_are_steps_in_the_unit_of_charmm(folder: Path, tmp_path: Path) -> None:
+    path = dcd(tmp_path, delta=0.002 / AKMA, every=500)
+    assert read(folder / "topology.pdb", path).times == pytest.approx([1, 2, 3, 4, 5])
+    assert read(folder / "topology.pdb", path, start="2ps", stop="4ps").n_snapshots == 3
+
+
+@pytest.mark.parametrize(
+    ("delta", "every", "title"),
+    [(1.0, 1, "VMD"), (0.0, 1, ""), (2.0, 500, ""), (0.005, 100, "LAMMPS"), (0.04, 0, "")],
+)
+def test_a_placeholder_for_times_of_a_dcd_is_no_time(
+    folder: Path, tmp_path: Path, delta: float, every: int, title: str
+) -> None:
+    path = dcd(tmp_path, delta=delta, every=every, title=title)
+    with pytest.raises(ValueError, match="carry no times"):
+        read(folder / "topology.pdb", path, start="2ps")
+
+
+# ---- damage --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["cut.xtc", "cut.dcd", "cut.gro", "cut.xyz", "cut.dump"])
+def test_whole_frames_of_a_file_that_is_cut_are_read_on_request(folder: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name}: frame 5: .*allow_truncated=True"):
+        read(folder / "topology.pdb", folder / name)
+    found = read(folder / "topology.pdb", folder / name, allow_truncated=True)
+    assert found.n_snapshots == N_FRAMES - 1
+    assert any(name in note and "4 whole frames" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["wrapped.xtc", "wrapped.dcd", "images.gsd", "plain.xyz"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    path = written(tmp_path, (folder / name).read_bytes(), name)
+    ensemble = read(*([folder / "topology.pdb", path] if "wrapped" in name else [path]))
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(ValueError, match=rf"{name}: the file was changed"):
+        ensemble.coordinates()
+
+
+def test_a_header_cannot_take_memory_that_the_file_does_not_need(tmp_path: Path) -> None:
+    import gsd.fl
+
+    path = tmp_path / "a.gsd"
+    with gsd.fl.open(str(path), "w", "made", "hoomd", (1, 4)) as file:
+        file.write_chunk("particles/N", np.array([2_000_000_000], np.uint32))
+        file.end_frame()
+    told = fuzz.in_child(partial(fuzz.read_here, path, None, matrix=False))
+    assert "announces 2,000,000,000 particles" in told
+
+
+def test_reading_writes_nothing_beside_the_file(folder: Path, tmp_path: Path) -> None:
+    for name in ("plain.xtc", "plain.trr", "plain.dcd", "plain.nc"):
+        path = written(tmp_path, (folder / name).read_bytes(), name)
+        read(folder / "topology.pdb", path).coordinates()
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(
+        ["plain.xtc", "plain.trr", "plain.dcd", "plain.nc"]
+    )
+
+
+# ---- choice of snapshots -------------------------------------------------------------------------
+
+
+def test_times_that_start_again_are_replicas_and_exact_repeats_count_once(tmp_path: Path) -> None:
+    path = written(tmp_path, gro_text(PLACES[[0, 1, 2, 0, 3, 4]], times=[0, 10, 20] * 2), "a.gro")
+    assert read(path).replicas == (3, 3)
+    assert read(path, start="10ps").replicas == (2, 2)
+    times = [0.0, 10, 20, 20, 30, 40]
+    path = written(tmp_path, gro_text(PLACES[[0, 1, 2, 2, 3, 4]], times=times), "b.gro")
+    found = read(path)
+    assert (found.replicas, found.n_source) == ((5,), 6)
+    assert any("1 snapshot repeat" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"begin": 3}, "write start="),
+        ({"step": 0}, "at least 1"),
+        ({"start": 9}, "keep none"),
+        ({"start": "3 parsec"}, "a time such as 10ns, got '3 parsec'"),
+        ({"start": "1us"}, "keep none"),
+        ({"step": "15ps"}, "no multiple"),
+        ({"start": True}, "a whole number"),
+        ({"columns": "1,2,3"}, "for other sources"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(
+    folder: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        read(folder / "plain.gro", **options)
+    assert "\n" not in str(caught.value)
+
+
+# ---- Universes -----------------------------------------------------------------------------------
+
+
+def test_a_universe_keeps_its_frame_and_a_group_its_order() -> None:
+    universe = mda.Universe(datafiles.PSF, datafiles.DCD)
+    _ = universe.trajectory[7]
+    group = universe.atoms[[30, 4, 12]]
+    found = read(group, stop=3)
+    assert universe.trajectory.frame == 7
+    assert found.site_atoms.tolist() == [30, 4, 12]
+    for number in range(3):
+        _ = universe.trajectory[number]
+        np.testing.assert_array_equal(found.snapshot(number)[0], group.positions)
+
+
+def test_transformations_of_a_universe_are_applied() -> None:
+    from MDAnalysis.transformations import translate
+
+    plain, moved = (mda.Universe(datafiles.PSF, datafiles.DCD) for _ in range(2))
+    moved.trajectory.add_transformations(translate([10.0, 0, 0]))
+    _ = moved.trajectory[5]
+    found = read(moved, start=2, stop=4).coordinates() - read(plain, start=2, stop=4).coordinates()
+    np.testing.assert_allclose(found, np.broadcast_to([10.0, 0, 0], found.shape), atol=1e-5)
+    assert moved.trajectory.frame == 5
+
+
+def test_files_can_be_read_by_another_process_and_a_universe_cannot(folder: Path) -> None:
+    ensemble = read(folder / "topology.pdb", folder / "plain.xtc")
+    copied = pickle.loads(pickle.dumps(ensemble.frames))
+    np.testing.assert_array_equal(copied.read(0, 5)[0], ensemble.coordinates())
+    assert ensemble.frames.source.on_disk
+    assert not read(mda.Universe(datafiles.PSF, datafiles.DCD)).frames.source.on_disk

@@ -1,0 +1,150 @@
+"""Golden and reference tests of resampled hierarchies."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.science.golden_cases import CHOICES, judged
+from timme import objects, pairs
+from timme._arrays import Floats
+from timme.confidence import bootstrap
+from timme.confidence.bootstrap import Draws, Matches, draw, interval, match, shorten
+from timme.confidence.sampling import Compared
+from timme.ensemble import Ensemble
+from timme.fluctuations import measure
+from timme.hierarchy.condensed import condense
+from timme.hierarchy.linking import link
+from timme.synthetic import bodies
+
+
+@cache
+def matched(name: str) -> tuple[Draws, Matches, Matches]:
+    """Draws of a golden system, and its clusters in these and in shorter trajectories."""
+    case = judged(name)
+    n_effective = np.inf if name.startswith("1bnr") else case.golden["sampling.n_effective"]
+    n_snapshots = case.objects.ensemble.n_snapshots
+    draws = draw(n_snapshots, n_effective, replicas=case.objects.ensemble.replicas)
+    compared = case.compared
+    sums = bootstrap.sum_what_matters(compared, draws)
+    masks = condense(case.tree).masks()
+    rows = draws.times, shorten(draws)[1]
+    grown = [bootstrap.hierarchies(compared, sums, row) for row in rows]
+    return draws, match(masks, grown[0]), match(masks, grown[1])
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_support_of_golden_systems_is_the_same(name: str) -> None:
+    golden, (draws, matches, shorter) = judged(name), matched(name)
+    assert draws.length == golden.golden["draws.length"]
+    assert list(draws.replicas) == golden.golden["draws.replicas"]
+    expected = golden.of_records("support")
+    known = [place for place, support in enumerate(expected) if support is not None]
+    overlaps = matches.overlaps.mean(axis=0)[known]
+    # Overlaps are ratios of whole numbers, as long as no σ in single precision changes places.
+    np.testing.assert_allclose(overlaps, [expected[place] for place in known], atol=1e-3)
+    if len(golden.sigma.pairs) > 20_000:  # others of the pairs that matter to no draw were kept
+        return
+    trusted = np.flatnonzero(golden.of_records("trusted"))
+    forward = golden.golden["convergence.forward_overlaps"]
+    n_lengths = len(golden.golden["convergence.fractions"])
+    np.testing.assert_allclose(
+        shorter.overlaps[:n_lengths, trusted], np.reshape(forward, (n_lengths, -1)), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_intervals_of_golden_systems_are_the_same(name: str) -> None:
+    case, (draws, matches, _) = judged(name), matched(name)
+    n_effective = case.golden["sampling.n_effective"]
+    for low_or_high, drawn in (("birth", matches.births), ("death", matches.deaths)):
+        estimates, expected = (case.of_records(low_or_high + end) for end in ("", "_interval"))
+        for place, told in enumerate(expected):
+            columns = drawn[:, place], matches.overlaps[:, place]
+            found = interval(float(estimates[place]), *columns, draws.reach(n_effective))
+            # σ of draws is summed in single precision
+            np.testing.assert_allclose(found, told or (np.nan, np.nan), rtol=1e-5)
+
+
+def test_parts_follow_one_another_within_replicas() -> None:
+    draws = draw(500, 20.0, replicas=[400, 100])
+    assert [part.start for part in draws.parts[1:]] == [part.stop for part in draws.parts[:-1]]
+    assert draws.replicas == (51, 13)  # of 64 parts
+    assert draws.parts[50].stop == 400
+    assert draws.length == 6  # 2 × 64 / 20
+    assert (draws.times.sum(axis=1) == 64).all()
+
+
+@pytest.mark.parametrize(("n_effective", "length"), [(1.0, 21), (1e9, 1)])
+def test_runs_are_a_third_of_all_parts_at_most(n_effective: float, length: int) -> None:
+    assert draw(1000, n_effective).length == length
+
+
+def test_shorter_trajectories_start_at_either_end_or_lack_a_replica() -> None:
+    fractions, rows = shorten(draw(12, 12.0, replicas=[8, 4]))
+    assert fractions.tolist() == [2 / 12, 3 / 12, 4 / 12, 6 / 12, 8 / 12, 9 / 12, 10 / 12, 1]
+    assert rows[:8].sum(axis=1).tolist() == [2, 3, 4, 6, 8, 9, 10, 12]
+    assert (rows[8:16] == rows[:8, ::-1]).all()
+    assert rows[16:].tolist() == [[0] * 8 + [1] * 4, [1] * 8 + [0] * 4]
+
+
+def test_one_snapshot_is_no_length() -> None:
+    assert shorten(draw(4, 4.0))[1].tolist()[:3] == [[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
+
+
+def test_pairs_left_out_before_resampling_change_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = objects.points(bodies((20, 20, 20), 80, spans=(30.0, 20.0)).ensemble)
+    sigma = measure(made, pairs.all(made))
+    compared, draws = Compared(made, sigma), draw(80, 6.0, n_draws=20)
+    trees, sizes = [], []
+    for few in (10**9, 0):
+        monkeypatch.setattr(bootstrap, "_FEW", few)
+        sums = bootstrap.sum_what_matters(compared, draws)
+        sizes.append(len(sums.pairs))
+        trees.append([*bootstrap.hierarchies(compared, sums, draws.times)])
+    assert sizes[1] < sizes[0] / 2
+    for one, other in zip(*trees, strict=True):
+        np.testing.assert_array_equal(one.parents, other.parents)
+        np.testing.assert_allclose(one.heights, other.heights, rtol=1e-5)  # single precision
+
+
+def best_overlap(mask: Floats, tree: Any) -> float:
+    """Largest Jaccard overlap with any node, one by one."""
+    wanted = set(np.flatnonzero(mask).tolist())
+    nodes = [set(tree.members(node).tolist()) for node in range(len(tree.parents))]
+    return max(len(wanted & node) / len(wanted | node) for node in nodes)
+
+
+def test_overlap_is_that_with_the_best_of_all_nodes() -> None:
+    rng = np.random.default_rng(0)
+    trees = [link(rng.random(190)) for _ in range(3)]
+    masks = rng.random((4, 20)) < 0.4
+    found = match(masks, trees).overlaps
+    expected = [[best_overlap(mask, tree) for mask in masks] for tree in trees]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_interval_is_normal_in_log_sigma_without_the_bias() -> None:
+    drawn = np.exp(np.random.default_rng(0).normal(np.log(1.2), 0.1, 4000))
+    low, high = interval(1.0, drawn, np.ones(4000), 1.645)
+    # Centre at 1 / 1.2; half a width of √((1.645 × 0.1)² + log(1.2)²), to 4000 draws.
+    half = np.hypot(1.645 * 0.1, np.log(1.2))
+    assert np.log([low, high]) == pytest.approx(
+        [-np.log(1.2) - half, -np.log(1.2) + half], abs=0.01
+    )
+
+
+def test_interval_needs_half_of_the_draws() -> None:
+    overlaps = np.where(np.arange(100) < 49, 0.9, 0.4)
+    assert np.isnan(interval(1.0, np.full(100, 1.1), overlaps, 1.6)).all()
+
+
+def test_too_many_pairs_of_other_linkages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "MOST_PAIRS", 100)
+    made = objects.points(Ensemble.from_array(np.random.default_rng(0).normal(size=(9, 20, 3))))
+    sigma = measure(made, pairs.all(made))
+    with pytest.raises(ValueError, match="braced linkage needs sums of all 190 pairs"):
+        bootstrap.sum_what_matters(Compared(made, sigma, "braced"), draw(9, 9.0))

@@ -1,0 +1,229 @@
+"""Reference: rigid fits, mean shapes and superpositions, and verdicts where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from tests.science import motion_naive as naive
+from tests.strategies import seeds
+from timme.ensemble import Ensemble
+from timme.motion import hinge, principal_components, rmsf, superpose
+from timme.motion.fits import degeneracy, fit, shape_of
+from timme.synthetic import bodies as planted_bodies
+
+
+@given(seeds, st.integers(4, 12))
+def test_the_best_rotation_is_that_of_the_largest_quaternion(seed: int, n_sites: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape, snapshots = rng.normal(size=(n_sites, 3)), rng.normal(size=(3, n_sites, 3))
+    weights = rng.uniform(0.5, 2.0, n_sites)
+    found = fit(shape, snapshots, weights)
+    for rotation, places in zip(found.rotations, snapshots, strict=True):
+        expected = naive.best_rotation(shape, places, weights)
+        if np.isfinite(rotation).all():
+            # As good as the other to rounding: the fit itself, not the matrix, is what is best.
+            about = [x - np.average(x, axis=0, weights=weights) for x in (shape, places)]
+            sums = [
+                np.sum(weights * ((about[0] @ r.T) * about[1]).sum(axis=1))
+                for r in (rotation, expected)
+            ]
+            assert sums[0] == pytest.approx(sums[1], rel=1e-9)
+
+
+@given(seeds)
+def test_a_rigid_motion_is_found_to_rounding(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = rng.normal(size=(6, 3))
+    turns, shifts = Rotation.random(4, rng=rng).as_matrix(), rng.normal(size=(4, 1, 3))
+    poses = fit(shape, shape @ turns.swapaxes(1, 2) + shifts)
+    np.testing.assert_allclose(poses.rotations, turns, atol=1e-9)
+    np.testing.assert_allclose(
+        poses.into(shape @ turns.swapaxes(1, 2) + shifts), [shape] * 4, atol=1e-9
+    )
+
+
+@given(seeds, st.integers(3, 6))
+def test_the_rest_is_that_of_fits_one_by_one(seed: int, n_snapshots: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = 3 * rng.normal(size=(6, 3))
+    turns = Rotation.random(n_snapshots, rng=rng).as_matrix()
+    snapshots = (shape + 0.2 * rng.normal(size=(n_snapshots, 6, 3))) @ turns
+    found = shape_of(snapshots)
+    expected = naive.rest_of(snapshots)
+    assert found.rest**2 * 6 * n_snapshots == pytest.approx(expected, rel=1e-6)
+
+
+@given(seeds)
+def test_what_is_all_rounding_has_no_rotation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = rng.normal(size=(8, 3))
+    far = 1e4 + 1e-9 * shape[None] @ Rotation.random(rng=rng).as_matrix()
+    assert np.isnan(fit(shape, far).rotations).all()
+
+
+def test_the_noise_of_a_body_is_what_was_put_in() -> None:
+    rng = np.random.default_rng(0)
+    shape = 5 * rng.normal(size=(50, 3))
+    turns = Rotation.random(40, rng=rng).as_matrix()
+    noise = 0.1
+    found = shape_of((shape + noise * rng.normal(size=(40, 50, 3))) @ turns)
+    # A variance of f independent numbers is known to √(2/f); f = (3·50 − 6)·39.
+    assert found.noise == pytest.approx(noise, rel=4 * np.sqrt(0.5 / (144 * 39)))
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ([[1.0, 2, 3]], "single site"),
+        ([[1.0, 2, 3]] * 4, "are at one point"),
+        ([[1e9, 0, 0], [1e9 + 1, 0, 0], [1e9, 1, 0]], "too far from the origin"),
+        ([[0.0, 0, 0], [1, 1, 1]], "on a line"),
+        ([[0.0, 0, 0], [1, 1, 1], [3, 3, 3]], "on a line"),
+    ],
+    ids=["one", "point", "far", "two", "line"],
+)
+def test_points_and_lines_have_no_rotation(places: list[list[float]], words: str) -> None:
+    shape = np.array(places)
+    turned = shape @ Rotation.from_rotvec([0.3, 0.2, 0.1]).as_matrix().T
+    poses = fit(shape, turned[None])
+    assert not poses.unique.any()
+    assert np.isnan(poses.rotations).all()
+    np.testing.assert_allclose(poses.centres[0], turned.mean(axis=0))
+    assert words in degeneracy(shape)
+    assert words in shape_of(np.stack([shape, turned])).verdict
+
+
+def test_a_mirror_image_that_fits_two_ways_is_a_tie() -> None:
+    shape = np.concatenate([np.eye(3), -np.eye(3)]) * [[3.0, 1, 1]]
+    # Reflected along the long axis: turned by half a turn about y or z it is as near.
+    poses = fit(shape, (shape * [-1, 1, 1])[None])
+    assert poses.ties.all()
+    assert np.isnan(poses.rotations).all()
+
+
+def test_a_plane_has_a_rotation() -> None:
+    rng = np.random.default_rng(3)
+    shape = np.column_stack([rng.normal(size=(6, 2)), np.zeros(6)])
+    turn = Rotation.from_rotvec([0.4, -0.2, 1.0]).as_matrix()
+    np.testing.assert_allclose(fit(shape, (shape @ turn.T)[None]).rotations[0], turn, atol=1e-9)
+
+
+@given(seeds, st.floats(-3.1, 3.1))
+def test_a_turn_in_the_plane_is_found(seed: int, angle: float) -> None:
+    shape = np.random.default_rng(seed).normal(size=(5, 2))
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    poses = fit(shape, (shape @ turn.T + 4)[None])
+    np.testing.assert_allclose(poses.rotations[0], turn, atol=1e-9)
+
+
+def test_unseen_sites_are_left_out_of_their_snapshot() -> None:
+    rng = np.random.default_rng(5)
+    shape = rng.normal(size=(8, 3))
+    turns = Rotation.random(6, rng=rng).as_matrix()
+    snapshots = shape @ turns.swapaxes(1, 2) + rng.normal(size=(6, 1, 3))
+    snapshots[0, :2] = snapshots[3, 5:] = np.nan
+    found = shape_of(snapshots)
+    assert found.rest == pytest.approx(0, abs=1e-9)
+    assert found.n_fitted == 6
+    between = np.linalg.norm(found.places[0] - found.places[7])
+    assert between == pytest.approx(np.linalg.norm(shape[0] - shape[7]))
+
+
+def test_the_first_snapshot_stays_where_it_is_if_the_body_is_rigid() -> None:
+    planted = planted_bodies((30, 20), 6, spans=[60.0], jitter=0.0)
+    laid = superpose(planted.ensemble, planted.labels == 0).ensemble
+    np.testing.assert_allclose(laid.coordinates()[0], planted.ensemble.coordinates()[0], atol=1e-8)
+    assert rmsf(laid)[:30].max() < 1e-7
+
+
+def test_streaming_gives_what_one_block_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = planted_bodies((30, 20), 40, spans=[60.0])
+    whole = superpose(planted.ensemble, planted.labels == 0)
+    monkeypatch.setattr(Ensemble, "block_length", property(lambda _: 7))
+    parts = superpose(planted.ensemble, planted.labels == 0)
+    np.testing.assert_allclose(
+        parts.ensemble.coordinates(), whole.ensemble.coordinates(), atol=1e-8
+    )
+    np.testing.assert_allclose(rmsf(parts.ensemble), rmsf(whole.ensemble), rtol=1e-9)
+
+
+def test_rmsf_is_that_of_loops_where_sites_are_seen() -> None:
+    rng = np.random.default_rng(1)
+    snapshots = rng.normal(size=(9, 5, 3))
+    snapshots[rng.random((9, 5)) < 0.3] = np.nan
+    found = rmsf(Ensemble.from_array(snapshots, gaps=True))
+    np.testing.assert_allclose(found, naive.rmsf(snapshots), rtol=1e-12)
+
+
+def test_a_heavy_site_is_held_stiller() -> None:
+    rng = np.random.default_rng(2)
+    snapshots = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]]) + 0.3 * rng.normal(
+        size=(50, 4, 3)
+    )
+    ensemble = Ensemble.from_array(snapshots)
+    plain = rmsf(superpose(ensemble).ensemble)
+    heavy = rmsf(superpose(ensemble, weights=[50.0, 1, 1, 1]).ensemble)
+    assert heavy[0] < 0.3 * plain[0]
+
+
+def test_snapshots_without_the_body_are_left_out_and_counted() -> None:
+    snapshots = planted_bodies((30, 20), 6, spans=[60.0]).ensemble.coordinates().copy()
+    snapshots[2, :28] = np.nan
+    found = superpose(Ensemble.from_array(snapshots, gaps=True), np.arange(30))
+    assert found.ensemble.n_snapshots == 5
+    assert "1 snapshots were left out" in found.notes[0]
+
+
+def test_bad_weights_are_refused() -> None:
+    ensemble = planted_bodies((30, 20), 3).ensemble
+    with pytest.raises(ValueError, match="one number, not negative, for each of 50 sites"):
+        superpose(ensemble, weights=[1.0, 2.0])
+
+
+def test_a_rod_that_noise_alone_turns_about_itself_is_told() -> None:
+    rng = np.random.default_rng(5)
+    for thick, told in ((0.0, True), (1.0, False)):
+        rod = np.column_stack([np.linspace(0, 40, 40), *(thick * rng.normal(size=(2, 40)))])
+        snapshots = rod + rng.normal(0, 0.1, (20, 40, 3))
+        notes = superpose(Ensemble.from_array(snapshots)).notes
+        assert any("nearly a line" in note for note in notes) is told
+    # Without noise, the thinnest rod shows how it is turned.
+    thin = np.column_stack([np.linspace(0, 40, 40), *(0.1 * rng.normal(size=(2, 40)))])
+    assert not superpose(Ensemble.from_array([thin, thin + 1])).notes
+
+
+def test_mirror_images_are_told_as_such() -> None:
+    rng = np.random.default_rng(6)
+    four = 5 * np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    notes = superpose(Ensemble.from_array([four, -four, four])).notes
+    assert notes == ("1 snapshots were left out: the mirror image of the body fits as well",)
+    nearly = -four + 0.01 * rng.normal(size=(4, 3))
+    notes = superpose(Ensemble.from_array([four, nearly])).notes
+    assert any("hardly rigid" in note for note in notes)
+
+
+def test_bodies_that_walls_cut_are_refused() -> None:
+    planted = planted_bodies((30, 20), 4, spans=[30.0])
+    snapshots = planted.ensemble.coordinates()
+    side = 3 * np.ptp(snapshots)
+    whole = Ensemble.from_array(snapshots, boxes=[side] * 3)
+    superpose(whole)
+    torn = Ensemble.from_array(snapshots % side, boxes=[side] * 3)
+    body, rest = np.arange(30, 50), np.arange(30)
+    for ask in (
+        lambda: superpose(torn),
+        lambda: principal_components(torn),
+        lambda: hinge(torn, body=body, reference=rest),
+    ):
+        with pytest.raises(ValueError, match="whole molecules"):
+            ask()
+
+
+def test_other_dimensions_are_refused() -> None:
+    for dimensions in (1, 4):
+        with pytest.raises(ValueError, match=f"need 2 or 3 dimensions, got {dimensions}"):
+            superpose(Ensemble.from_array(np.zeros((3, 9, dimensions))))

@@ -1,0 +1,216 @@
+"""End to end: what is uploaded is stored unpacked, whole and within limits, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Server, packed, running_server
+
+BOUNDARY = "boundary"
+FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+
+
+def part(name: str, content: bytes, filename: str | None = None) -> bytes:
+    shown = "" if filename is None else f'; filename="{filename}"'
+    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{shown}\r\n\r\n'
+    return head.encode() + content + b"\r\n"
+
+
+def form(*parts: bytes) -> bytes:
+    return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
+
+
+def refused(server: Server, answer: Any, status: int) -> str:
+    """Return why something was refused, and check that nothing of it is kept."""
+    assert answer.status_code == status, answer.text
+    assert not server.stored()
+    assert server.client.get("/api/jobs").json() == {"jobs": []}
+    reason: str = answer.json()["detail"]
+    assert "\n" not in reason
+    assert str(server.folder) not in reason
+    return reason
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "A.CSV.GZ", "../../a.csv"])
+@pytest.mark.parametrize("members", [0, 1, 3])
+def test_files_are_stored_unpacked(server: Server, tracks: bytes, name: str, members: int) -> None:
+    sent = tracks
+    if members:  # several compressed files in a row, and zeros, are one
+        cuts = [len(tracks) * k // members for k in range(members + 1)]
+        sent = b"".join(packed(tracks[start:stop]) for start, stop in pairwise(cuts)) + b"\0" * 7
+    elif name.lower().endswith(".gz"):
+        return
+    job = server.submit((name, sent)).json()
+    assert job["files"] == [
+        {"name": name, "size": len(tracks), "stored": job["files"][0]["stored"]}
+    ]
+    stored = server.folder / job["id"] / "input" / job["files"][0]["stored"]
+    assert stored.suffix == ".csv"
+    assert stored.parent.parent.parent.resolve() == server.folder.resolve()
+    assert stored.read_bytes() == tracks
+
+
+def test_files_keep_their_order_and_plain_names(server: Server) -> None:
+    names = ["t.pdb", "b.xtc", "../b.xtc", "<b>.xtc", "…xtc.xtc"]
+    job = server.submit(*((name, b"abc") for name in names)).json()
+    assert [file["name"] for file in job["files"]] == names
+    stored = [file["stored"] for file in job["files"]]
+    assert stored == ["t.pdb", "b.xtc", "b-3.xtc", "b-4.xtc", "xtc.xtc"]
+
+
+LARGE = b"\0" * 5_000_000
+BOMBS = {
+    "bomb": (packed(LARGE), 413),
+    "two halves in a row": (packed(LARGE[:600_000]) * 2, 413),
+    "bomb in a bomb": (packed(LARGE, times=2), 422),
+    "compressed twice": (packed(b"x" * 1000, times=2), 422),
+    "cut off": (packed(b"x" * 1000)[:-9], 422),
+    "one byte": (packed(b"x" * 1000)[:1], 422),
+    "rubbish": (b"\x1f\x8b" + b"rubbish" * 10, 422),
+    "rubbish after it": (packed(b"x" * 1000) + b"rubbish", 422),
+    "not compressed": (b"frame,particle,x,y\n", 422),
+    "empty, compressed": (packed(b""), 422),
+    "empty": (b"", 422),
+}
+
+
+@pytest.mark.parametrize(("content", "status"), [*BOMBS.values()], ids=BOMBS)
+def test_bombs_and_damaged_files_are_refused(tmp_path: Any, content: bytes, status: int) -> None:
+    with running_server(tmp_path, upload=1_000_000) as server:
+        refused(server, server.submit(("a.csv.gz", content)), status)
+
+
+def test_limit_counts_all_files_together(tmp_path: Any) -> None:
+    with running_server(tmp_path, upload=1_000_000) as server:
+        files = [(f"{k}.xtc", packed(b"\0" * 400_000)) for k in range(3)]
+        assert "1 MB" in refused(server, server.submit(*files), 413)
+        refused(server, server.submit(("a.csv", LARGE[:1_000_001])), 413)
+        assert server.submit(*files[:2]).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "name", ["a.exe", "a", "", "a.h5", "a.npz", "a.csv.bz2", "a.itp", ".gz", "a.csv.gz.gz"]
+)
+def test_other_kinds_are_refused(server: Server, name: str) -> None:
+    body = form(part("topology", b"abc", name))
+    refused(server, server.client.post("/api/jobs", content=body, headers=FORM), 422)
+
+
+TOPOLOGY = part("topology", b"abc", "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        pytest.param(form(), 422, id="no file"),
+        pytest.param(form(TOPOLOGY, TOPOLOGY), 422, id="two topologies"),
+        pytest.param(form(part("topology", b"abc")), 422, id="a path"),
+        pytest.param(form(TOPOLOGY, part("trajectories", b"/etc/passwd")), 422, id="another path"),
+        pytest.param(form(TOPOLOGY, part("path", b"x")), 422, id="an unknown field"),
+        pytest.param(form(TOPOLOGY, part("recipe", b"comparison")), 422, id="another recipe"),
+        pytest.param(form(TOPOLOGY, part("title", b"x" * 2_000_001)), 400, id="a long title"),
+        pytest.param(form(*[part("title", b"x")] * 9), 400, id="many fields"),
+        pytest.param(form(*[TOPOLOGY] * 201), 400, id="many files"),
+        pytest.param(TOPOLOGY, 400, id="no end"),
+        pytest.param(TOPOLOGY[:-5], 400, id="cut off"),
+        pytest.param(b"rubbish", 400, id="rubbish"),
+        pytest.param(b"", 400, id="nothing"),
+    ],
+)
+def test_damaged_forms_are_refused(server: Server, body: bytes, status: int) -> None:
+    refused(server, server.client.post("/api/jobs", content=body, headers=FORM), status)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [("", 415), ("text/plain", 415), ("application/json", 415), ("multipart/form-data", 400)],
+)
+def test_other_bodies_are_refused(server: Server, kind: str, status: int) -> None:
+    headers = {"Content-Type": kind}
+    refused(server, server.client.post("/api/jobs", content=b"{}", headers=headers), status)
+
+
+def test_an_upload_that_is_cut_off_leaves_nothing(server: Server, tracks: bytes) -> None:
+    """The client goes away in the middle of a file."""
+    from starlette.types import Message
+
+    body = form(part("topology", tracks * 200, "a.csv"))
+    messages: Iterator[Message] = iter(
+        [
+            {"type": "http.request", "body": body[:400_000], "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+    sent = list[Message]()
+
+    async def receive() -> Message:
+        return next(messages)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = {**FORM, "Host": "127.0.0.1:8377", "Authorization": f"Bearer {server.keys.token}"}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/jobs",
+        "raw_path": b"/api/jobs",
+        "query_string": b"",
+        "headers": [(name.lower().encode(), text.encode()) for name, text in headers.items()],
+        "app": server.app,
+    }
+    assert server.client.portal is not None
+    server.client.portal.call(server.app, scope, receive, send)
+    assert sent[0]["status"] == 400
+    assert not server.stored()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"colour": "red"}, "there is no option colour="),
+        ({"objects": "/etc/passwd"}, "objects= takes auto, points"),
+        ({"objects": "groups.txt"}, "objects= takes auto, points"),
+        ({"pairs": "../pairs.txt"}, "pairs= takes auto, contact"),
+        ({"pairs": "contact:0"}, "pairs= takes contact:RADIUS above 0"),
+        ({"weights": "weights.txt"}, "weights= cannot be set here"),
+        ({"memory": "2TB"}, "memory= cannot be set here"),
+        ({"workers": 1000}, "workers= cannot be set here"),
+        ({"step": 0}, "step="),
+        ({"min_size": 0}, "min_size= must be at least 1"),
+        ({"begin": [1]}, "settings: "),
+        ({"box": {"a": 1}}, "settings: "),
+        ({"select": "x" * 10_001}, "settings: select="),
+        ([], "settings: "),
+        ("{", "JSON is needed"),
+        ('{"cutoff": NaN}', "cutoff="),
+        ('{"begin": 1e999}', "settings: "),
+        (f'{{"seed": 1{"0" * 5000}}}', "settings: "),
+        ('{"select": "\\ud800"}', "select="),
+        ("[" * 100_000, "JSON is needed"),
+    ],
+    ids=lambda value: ascii(value)[:40],
+)
+def test_unusable_settings_are_refused(
+    server: Server, tracks: bytes, settings: Any, said: str
+) -> None:
+    assert said in refused(server, server.submit(("a.csv", tracks), settings=settings), 422)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "name", "value"),
+    [
+        ("rigidity", "constraints", "/etc/passwd"),
+        ("motion", "superposed", "/etc/passwd"),
+        ("motion", "axis_from", ["/etc/passwd", "/etc/group"]),
+    ],
+)
+def test_settings_that_name_files_are_not_offered(
+    server: Server, recipe: str, name: str, value: Any
+) -> None:
+    answer = server.submit(("a.pdb", b"END\n"), recipe=recipe, settings={name: value})
+    assert f"{name}= cannot be set here" in refused(server, answer, 422)
