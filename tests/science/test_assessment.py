@@ -63,18 +63,6 @@ def test_bodies_on_a_hinge_are_well_supported() -> None:
         (low, high), (begin, end) = record.intervals
         assert low < record.low < high
         assert begin < record.high < end
-    assert found.convergence is not None
-    assert found.convergence.forward_overlaps.shape == (8, 2)
-    # All snapshots are the last length from either end.
-    assert found.convergence.forward[-1] == pytest.approx(1.0, abs=1e-5)
-    assert found.convergence.backward_overlaps[-1].tolist() == pytest.approx([1.0, 1.0])
-
-
-def test_each_replica_is_left_out() -> None:
-    found = assessed(families.hinges(90, 1).coordinates, radius=10.0, replicas=[30, 60])
-    assert found.convergence is not None
-    assert found.convergence.left_out.shape == (2, len(found.trusted))
-    assert found.sampling.replicas == (30, 60)
 
 
 def test_a_group_is_told_at_its_plateau() -> None:
@@ -98,7 +86,6 @@ def test_shown_objects_count_and_others_carry_motion() -> None:
 def test_two_snapshots_have_cutoffs_and_no_confidence() -> None:
     found = assessed(families.hinges(2, 0).coordinates, radius=10.0, chance=True)
     assert np.isnan(found.sampling.n_effective)
-    assert found.convergence is None
     assert found.chance is None
     assert {record.sure for record in found.records} == {"not established"}
     assert np.isnan([record.support for record in found.records]).all()

@@ -12,7 +12,7 @@ from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
 from timme.confidence import bootstrap
-from timme.confidence.bootstrap import Draws, Matches, draw, interval, match, shorten
+from timme.confidence.bootstrap import Draws, Matches, draw, interval, match
 from timme.confidence.sampling import Compared
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
@@ -22,8 +22,8 @@ from timme.synthetic import bodies
 
 
 @cache
-def matched(name: str) -> tuple[Draws, Matches, Matches]:
-    """Draws of a golden system, and its clusters in these and in shorter trajectories."""
+def matched(name: str) -> tuple[Draws, Matches]:
+    """Draws of a golden system, and its clusters in these."""
     case = judged(name)
     n_effective = np.inf if name.startswith("1bnr") else case.golden["sampling.n_effective"]
     n_snapshots = case.objects.ensemble.n_snapshots
@@ -31,34 +31,23 @@ def matched(name: str) -> tuple[Draws, Matches, Matches]:
     compared = case.compared
     sums = bootstrap.sum_what_matters(compared, draws)
     masks = condense(case.tree).masks()
-    rows = draws.times, shorten(draws)[1]
-    grown = [bootstrap.hierarchies(compared, sums, row) for row in rows]
-    return draws, match(masks, grown[0]), match(masks, grown[1])
+    return draws, match(masks, bootstrap.hierarchies(compared, sums, draws.times))
 
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_support_of_golden_systems_is_the_same(name: str) -> None:
-    golden, (draws, matches, shorter) = judged(name), matched(name)
+    golden, (draws, matches) = judged(name), matched(name)
     assert draws.length == golden.golden["draws.length"]
-    assert list(draws.replicas) == golden.golden["draws.replicas"]
     expected = golden.of_records("support")
     known = [place for place, support in enumerate(expected) if support is not None]
     overlaps = matches.overlaps.mean(axis=0)[known]
     # Overlaps are ratios of whole numbers, as long as no σ in single precision changes places.
     np.testing.assert_allclose(overlaps, [expected[place] for place in known], atol=1e-3)
-    if len(golden.sigma.pairs) > 20_000:  # others of the pairs that matter to no draw were kept
-        return
-    trusted = np.flatnonzero(golden.of_records("trusted"))
-    forward = golden.golden["convergence.forward_overlaps"]
-    n_lengths = len(golden.golden["convergence.fractions"])
-    np.testing.assert_allclose(
-        shorter.overlaps[:n_lengths, trusted], np.reshape(forward, (n_lengths, -1)), atol=1e-3
-    )
 
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_intervals_of_golden_systems_are_the_same(name: str) -> None:
-    case, (draws, matches, _) = judged(name), matched(name)
+    case, (draws, matches) = judged(name), matched(name)
     n_effective = case.golden["sampling.n_effective"]
     for low_or_high, drawn in (("birth", matches.births), ("death", matches.deaths)):
         estimates, expected = (case.of_records(low_or_high + end) for end in ("", "_interval"))
@@ -72,7 +61,6 @@ def test_intervals_of_golden_systems_are_the_same(name: str) -> None:
 def test_parts_follow_one_another_within_replicas() -> None:
     draws = draw(500, 20.0, replicas=[400, 100])
     assert [part.start for part in draws.parts[1:]] == [part.stop for part in draws.parts[:-1]]
-    assert draws.replicas == (51, 13)  # of 64 parts
     assert draws.parts[50].stop == 400
     assert draws.length == 6  # 2 × 64 / 20
     assert (draws.times.sum(axis=1) == 64).all()
@@ -81,18 +69,6 @@ def test_parts_follow_one_another_within_replicas() -> None:
 @pytest.mark.parametrize(("n_effective", "length"), [(1.0, 21), (1e9, 1)])
 def test_runs_are_a_third_of_all_parts_at_most(n_effective: float, length: int) -> None:
     assert draw(1000, n_effective).length == length
-
-
-def test_shorter_trajectories_start_at_either_end_or_lack_a_replica() -> None:
-    fractions, rows = shorten(draw(12, 12.0, replicas=[8, 4]))
-    assert fractions.tolist() == [2 / 12, 3 / 12, 4 / 12, 6 / 12, 8 / 12, 9 / 12, 10 / 12, 1]
-    assert rows[:8].sum(axis=1).tolist() == [2, 3, 4, 6, 8, 9, 10, 12]
-    assert (rows[8:16] == rows[:8, ::-1]).all()
-    assert rows[16:].tolist() == [[0] * 8 + [1] * 4, [1] * 8 + [0] * 4]
-
-
-def test_one_snapshot_is_no_length() -> None:
-    assert shorten(draw(4, 4.0))[1].tolist()[:3] == [[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
 
 
 def test_pairs_left_out_before_resampling_change_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:

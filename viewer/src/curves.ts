@@ -1,4 +1,4 @@
-// Curves as charts: fraction in large clusters, sizes, mobility, angles of bodies, convergence.
+// Curves as charts: fraction in large clusters, sizes, mobility, angles of bodies.
 
 import { at, extent } from "./arrays";
 import type { Line, Spec } from "./chart";
@@ -111,25 +111,6 @@ export function angleFigure({ scene }: State): Figure | null {
       y: { label: "Angle (°)", range: [low - room, high + room] },
       lines,
       legend: true,
-    },
-  };
-}
-
-export function convergenceFigure({ scene }: State): Figure | null {
-  const { convergence } = scene.sampling;
-  if (!convergence) return null;
-  const [x, y] = [singles(convergence.x), singles(convergence.y)];
-  const [first, last] = extent(x);
-  const [low, high] = extent(y);
-  const line: Line = { name: "", colour: scene.colours.core, x, y };
-  return {
-    id: "convergence",
-    title: "Convergence",
-    spec: {
-      name: `${convergence.yLabel} against ${convergence.xLabel}`,
-      x: { label: convergence.xLabel, range: [first, Math.max(last, first + 1e-9)] },
-      y: { label: convergence.yLabel, range: [Math.min(0, low), 1.05 * (high || 1)] },
-      lines: [line, { ...line, kind: "dots" }],
     },
   };
 }

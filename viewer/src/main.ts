@@ -6,7 +6,7 @@ import { ClusterTable, clusterRows } from "./clusters";
 import { Colouring } from "./colours";
 import { mountComparison } from "./comparison";
 import { Controls } from "./controls";
-import { angleFigure, convergenceFigure, curveFigures, type Figure } from "./curves";
+import { angleFigure, curveFigures, type Figure } from "./curves";
 import { Dilution } from "./dilution";
 import { factList, h } from "./dom";
 import { Film } from "./film";
@@ -85,8 +85,7 @@ function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Documen
     const facts = h("div", { class: "words" }, factList(scene.motion.facts));
     entries.push({ id: "motion", title: "Motion", panel: h("div", { class: "panel" }, facts, ...cards(angleFigure(state))) });
   }
-  const figures = cards(convergenceFigure(state));
-  entries.push({ id: "sampling", title: "Sampling", panel: samplingPanel(scene, figures) });
+  entries.push({ id: "sampling", title: "Sampling", panel: samplingPanel(scene) });
   entries.push({ id: "about", title: "About this result", panel: aboutPanel(scene) });
 
   const drawn = (): Map<string, SVGSVGElement> =>

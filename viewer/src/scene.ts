@@ -148,7 +148,6 @@ export interface Motion {
 
 export interface Sampling {
   facts: Fact[];
-  convergence: { x: Packed; y: Packed; xLabel: string; yLabel: string } | null; // f4
 }
 
 export interface Space {

@@ -202,7 +202,6 @@ export function sceneOf({ title, frames, shown, residues, groups, molecular, box
       : null,
     sampling: {
       facts: [["independent samples", "about 4 of the slowest motion; 8 or more usually decide"]],
-      convergence: { x: pack("f4", [25, 50, 75, 100]), y: pack("f4", [0.4, 0.7, 0.9, 1]), xLabel: "Data used (%)", yLabel: "Agreement" },
     },
     about: { rows: [["version", "0.1"], ["command", "timme run fixture.pdb"]], notes: ["A note."], options: [["pairs", "contact:10"]] },
     space: {

@@ -11,7 +11,7 @@ import numpy as np
 from timme._arrays import Floats, Ints, indices
 from timme._text import Described
 from timme.confidence import bootstrap
-from timme.confidence.bootstrap import Convergence, Matches
+from timme.confidence.bootstrap import Matches
 from timme.confidence.chance import Chance, compare_with_chance
 from timme.confidence.levels import Silhouettes, silhouettes
 from timme.confidence.noise import Noise
@@ -27,7 +27,6 @@ from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 
 SOLID, HATCHED = 0.85, 0.75  # support of what is well supported, and of what is tentative
-_SAMPLE = 500  # pairs by which σ of shorter trajectories is compared with that of all
 
 Sure = Literal["well supported", "tentative", "not established"]
 
@@ -68,7 +67,6 @@ class Confidence(Described):
     tree: CondensedTree  # of the shown sites
     records: tuple[ClusterRecord, ...]
     silhouettes: Silhouettes
-    convergence: Convergence | None = None  # of well supported clusters; None if not resampled
     chance: Chance | None = None  # of independent walkers, if it was wanted
 
     @property
@@ -190,7 +188,7 @@ def _records(groups: Sequence[Lineage], tree: CondensedTree) -> tuple[ClusterRec
 def _resample(
     found: Confidence, compared: Compared, known: ShownSigma, *, n_draws: int, seed: int
 ) -> Confidence:
-    """Add what follows from resampled and shorter trajectories."""
+    """Add what follows from resampled trajectories."""
     sampling, shown = found.sampling, compared.shown
     n_effective = np.inf if sampling.independent else sampling.n_effective
     n_snapshots, runs = compared.objects.ensemble.n_snapshots, sampling.replicas
@@ -198,11 +196,7 @@ def _resample(
     sums = bootstrap.sum_what_matters(compared, draws)
     every = np.arange(found.tree.hierarchy.n_sites)
     masks = np.array([np.isin(every, record.sites) for record in found.records])
-    fractions, shorter = bootstrap.shorten(draws)
-    matches, others = (
-        bootstrap.match(masks, bootstrap.hierarchies(compared, sums, times))
-        for times in (draws.times, shorter)
-    )
+    matches = bootstrap.match(masks, bootstrap.hierarchies(compared, sums, draws.times))
 
     def resample_shown(pairs: Ints) -> Floats:
         index = pairs if shown is None else np.sort(shown[pairs], axis=1)
@@ -210,14 +204,7 @@ def _resample(
         return bootstrap.resample(crossing, draws.times, compared.noise)
 
     reach = draws.reach(sampling.n_effective)
-    found = replace(found, records=_judge(found, matches, reach, known, resample_shown))
-    trusted = [place for place, each in enumerate(found.records) if each.sure == "well supported"]
-    pairs, rng = compared.sigma.pairs, np.random.default_rng(seed)
-    some = np.sort(rng.choice(len(pairs), min(_SAMPLE, len(pairs)), replace=False))
-    sample = compared.sum_parts(pairs[some], draws.parts)
-    overlaps = others.overlaps[:, trusted]
-    convergence = bootstrap.converge(fractions, shorter, overlaps, sample, compared.noise)
-    return replace(found, convergence=convergence)
+    return replace(found, records=_judge(found, matches, reach, known, resample_shown))
 
 
 def _judge(

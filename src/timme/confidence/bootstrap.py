@@ -1,8 +1,8 @@
 """Bootstrap of hierarchies: which clusters are found again in resampled trajectories.
 
 Snapshots are cut into parts. A row of counts says how often each part counts: a draw of random
-runs of parts, a shorter trajectory, one without a replica, or a window. The hierarchy of each row
-follows from sums over parts, and clusters are searched in it by their overlap.
+runs of parts, or a window. The hierarchy of each row follows from sums over parts, and clusters
+are searched in it by their overlap.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from timme.hierarchy.tree import Hierarchy, grow, spanning_forest
 from timme.parts import PartSums
 from timme.series import count_drawn, draw_runs
 
-N_PARTS, N_DRAWS, N_LENGTHS = 64, 100, 8
+N_PARTS, N_DRAWS = 64, 100
 MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
 _AT_A_TIME = 4_000_000  # σ of pairs in draws that are held
 _FEW = 20_000  # pairs that are summed without looking for those that matter
@@ -37,7 +37,6 @@ class Draws:
     """Parts of the snapshots, and how often each counts in every draw."""
 
     parts: tuple[range, ...]  # in their order; none is in two replicas
-    replicas: tuple[int, ...]  # parts of each replica
     length: int  # parts of a run
     times: Ints  # (draws, parts)
 
@@ -63,18 +62,6 @@ class Matches:
     deaths: Floats  # (trees, clusters), inf where it never joins another
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Convergence:
-    """Shorter trajectories beside the whole one."""
-
-    fractions: Floats  # (lengths,), of the trajectory
-    forward: Floats  # (lengths,), median of σ over that of all snapshots, from the beginning on
-    backward: Floats  # (lengths,), from the end on
-    forward_overlaps: Floats  # (lengths, supported clusters)
-    backward_overlaps: Floats
-    left_out: Floats  # (replicas, supported clusters), without one replica; none of a single run
-
-
 def draw(
     n_snapshots: int,
     n_effective: float,
@@ -93,25 +80,7 @@ def draw(
     wanted = round(2 * len(parts) / max(n_effective, 1.0))
     length = int(np.clip(wanted, 1, max(1, len(parts) // 3)))
     drawn = draw_runs(counts, length, n_draws=n_draws, seed=seed)
-    return Draws(tuple(parts), tuple(counts), length, frozen(count_drawn(drawn, len(parts))))
-
-
-def shorten(draws: Draws) -> tuple[Floats, Ints]:
-    """Return eight lengths as fractions, and the parts that count (rows, parts).
-
-    Rows are each length from the beginning, each from the end, and all without each replica.
-    Lengths of one snapshot, in which nothing moves, are left out.
-    """
-    n_parts, sizes = len(draws.parts), np.array([len(part) for part in draws.parts])
-    lengths = np.unique(np.linspace(n_parts / N_LENGTHS, n_parts, N_LENGTHS).round()).astype(int)
-    lengths = lengths[lengths >= 1]
-    fewest = np.minimum(np.cumsum(sizes), np.cumsum(sizes[::-1]))
-    lengths = lengths[fewest[lengths - 1] >= 2]
-    forward = np.arange(n_parts) < lengths[:, None]
-    owner = np.repeat(np.arange(len(draws.replicas)), draws.replicas)
-    without = owner != np.arange(len(draws.replicas))[:, None]
-    rows = [forward, forward[:, ::-1], without[: len(without) * (len(without) > 1)]]
-    return lengths / n_parts, np.concatenate(rows).astype(np.int64)
+    return Draws(tuple(parts), length, frozen(count_drawn(drawn, len(parts))))
 
 
 def sum_what_matters(compared: Compared, draws: Draws) -> PartSums:
@@ -190,21 +159,3 @@ def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> 
     width = np.hypot(reach * np.log(held).std(ddof=1), bias)
     low, high = np.exp(np.log(estimate) - bias + np.array([-width, width]))
     return float(low), float(high)
-
-
-def converge(
-    fractions: Floats, times: Ints, overlaps: Floats, sample: PartSums, noise: Noise | None = None
-) -> Convergence:
-    """Compare shorter trajectories (rows, parts) of :func:`shorten` with the whole one.
-
-    Overlaps (rows, clusters) are those of supported clusters; σ is compared by a sample of pairs.
-    """
-    everything = np.ones((1, times.shape[1]), np.int64)
-    sigma = np.sqrt(resample(sample, np.concatenate([everything, times]), noise))
-    moving = sigma[(sigma[:, 0] > 0) & np.isfinite(sigma[:, 0])]
-    ratios = moving[:, 1:] / moving[:, :1]
-    seen = [column[np.isfinite(column)] for column in ratios.T]  # gaps may leave too little
-    medians = np.array([np.median(each) if len(each) else np.nan for each in seen])
-    n = len(fractions)
-    arrays = medians[:n], medians[n : 2 * n], overlaps[:n], overlaps[n : 2 * n], overlaps[2 * n :]
-    return Convergence(frozen(fractions), *map(frozen, arrays))

@@ -56,7 +56,7 @@ def _moves(analysis: Analysis) -> bool:
 
 
 def _has(name: str) -> Callable[[Any], bool]:
-    """Return a test for a part of a result, such as "motion" or "confidence.convergence"."""
+    """Return a test for a part of a result, such as "motion" or "rigidity.together"."""
 
     def test(result: Any) -> bool:
         for each in name.split("."):
@@ -114,7 +114,6 @@ _FIGURES = {  # on demand
         _has("rigidity.together"),
         matrices.together,
     ),
-    "convergence": ("shorter trajectories", _has("confidence.convergence"), plots.convergence),
     "bodies": ("fluctuation of each site, by body", _has("motion"), motion_plots.bodies),
     "angles": ("angle of each body in each snapshot", _moves, motion_plots.angles),
     "variance": ("motion explained by rigid bodies", _has("motion"), motion_plots.variance),

@@ -336,27 +336,3 @@ def mobility(analysis: Analysis, ax: Axes | None = None) -> Axes:
     words = with_unit(f"Joins the core at {symbol(quantity.cutoff)}", quantity.unit)
     axes.set(ylim=(low, top), ylabel=words)
     return axes
-
-
-def convergence(analysis: Analysis, ax: Axes | None = None) -> Axes:
-    """Draw σ and the worst well supported cluster of shorter trajectories beside the whole."""
-    axes = new_axes(ax)
-    found = None if analysis.confidence is None else analysis.confidence.convergence
-    if found is None:
-        raise ValueError("this result has no convergence: clusters were not resampled")
-    share, name = 100 * found.fractions, symbol(analysis.hierarchy.quantity.symbol)
-    for end, style, ratios, overlaps in (
-        ("beginning", "-", found.forward, found.forward_overlaps),
-        ("end", "--", found.backward, found.backward_overlaps),
-    ):
-        label = f"{name} from the {end}"
-        axes.plot(share, ratios, color=THEORY, linestyle=style, label=label)
-        if overlaps.shape[1]:
-            worst, label = overlaps.min(axis=1), f"worst cluster from the {end}"
-            axes.plot(share, worst, color=CORE, linestyle=style, label=label)
-    axes.axhline(1.0, color="black", linewidth=0.6)
-    top = 1.05 * float(np.nanmax([1.0, *found.forward, *found.backward]))
-    axes.set(xlim=(0, 100), ylim=(0, top), xlabel="Share of the trajectory (%)")
-    axes.set_ylabel("Relative to the whole")
-    draw_legend(axes, "lower right")
-    return axes

@@ -333,17 +333,12 @@ def _motion(analysis: Analysis) -> Scene | None:
 def _sampling(analysis: Analysis) -> Scene:
     known = analysis.confidence
     facts = [["snapshots", f"{analysis.system.n_snapshots:,}"]]
-    drawn: Scene = {"convergence": None}
     if known is not None and len(known.sampling.replicas) > 1:
         facts.append(["runs", ", ".join(f"{n:,} snapshots" for n in known.sampling.replicas)])
     if known is not None and math.isfinite(known.sampling.n_effective):
         count = f"about {known.sampling.n_effective:.2g} of the slowest motion"
         facts.append(["independent samples", f"{count}; 30 are enough for exact cutoffs"])
-    if known is not None and known.convergence is not None:
-        x, y = 100 * known.convergence.fractions, known.convergence.forward
-        label = f"Median {analysis.hierarchy.quantity.symbol} ÷ that of all data"
-        drawn["convergence"] = {"x": x, "y": y, "xLabel": "Data used (%)", "yLabel": label}
-    return {"facts": facts} | drawn
+    return {"facts": facts}
 
 
 def _about(analysis: Analysis) -> Scene:
