@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -39,9 +39,7 @@ RESULT = "result.npz"  # in the folder of a run
 _TEXT = "result.json"  # the member with all that is no array
 _LEVEL = 3  # of compression; 6 takes 2.5 times as long and saves a fifteenth
 _KINDS: dict[str, type[Analysis | Comparison]] = {"analysis": Analysis, "comparison": Comparison}
-_SETTINGS: dict[str, type[Model]] = {
-    kind.__name__: kind for kind in (Settings, MotionSettings, RigiditySettings, CompareSettings)
-}
+_SETTINGS = (Settings, MotionSettings, RigiditySettings, CompareSettings)
 _Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -68,8 +66,7 @@ def to_bytes(result: Analysis | Comparison) -> bytes:
     remedies = {"other": "give what timme.analyse, timme.analyse_rigidity or timme.compare returns"}
     if not isinstance(result, Comparison):
         require(result, Analysis, "save", remedies)
-    arrays = _Arrays()
-    kind = next(name for name, each in _KINDS.items() if isinstance(result, each))
+    arrays, kind = _Arrays(), type(result).__name__.lower()
     text = {"timme": FORMAT, "kind": kind, "result": _flatten(result, kind, arrays)}
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
@@ -92,37 +89,30 @@ def load(path: str | Path) -> Analysis | Comparison:
     Returns
     -------
     Analysis or Comparison
-        The same data. What only a newer version knows is left out, with a note.
+        The same data.
     """
     file = Path(path).expanduser()
     file = file / RESULT if file.is_dir() else file
     if not file.is_file():
         raise FileNotFoundError(f"{file}: there is no such file: give the {RESULT} of a run")
-    unknown = list[str]()
     try:
         with zipfile.ZipFile(file) as archive:
             _refuse_bombs(archive)
             text = json.loads(archive.read(_TEXT))
-            if text["timme"] == FORMAT:
-                kind = text["kind"]
-                made = _Reader(archive, unknown).rebuild(_KINDS[kind], text["result"], kind)
-        written = int(text["timme"])
+            written, kind = int(text["timme"]), text["kind"]
+            if written == FORMAT:
+                found: Analysis | Comparison = _rebuild(archive, _KINDS[kind], text["result"], kind)
+                return found
     except OSError:
         raise
     except Exception:  # noqa: BLE001, zip archives and arrays may be damaged in any way
         raise ValueError(
             f"{file}: no result of TIMME, or a damaged one: give the {RESULT} of a run"
         ) from None
-    if written != FORMAT:
-        raise ValueError(
-            f"{file}: written in format {written}, and this version reads format {FORMAT}: use the "
-            "version that wrote it, or run the analysis again"
-        )
-    if unknown:
-        note = f"left out, as this version does not know it: {', '.join(dict.fromkeys(unknown))}"
-        made = replace(made, notes=(*made.notes, note))
-    found: Analysis | Comparison = made
-    return found
+    raise ValueError(
+        f"{file}: written in format {written}, and this version reads format {FORMAT}: use the "
+        "version that wrote it, or run the analysis again"
+    )
 
 
 def _flatten(value: Any, name: str, arrays: _Arrays) -> Any:
@@ -149,54 +139,33 @@ def _field_types(kind: Any) -> dict[str, Any]:
     return {name: hints[name] for name in names}
 
 
-class _Reader:
-    """Makes values of JSON and arrays, by the types of the fields."""
-
-    def __init__(self, archive: zipfile.ZipFile, unknown: list[str]) -> None:
-        self._archive, self._unknown = archive, unknown
-
-    def rebuild(self, hint: Any, text: Any, name: str) -> Any:
-        """Return a value of a type, or fail in any way."""
-        kind, inside = get_origin(hint) or hint, get_args(hint)
-        if kind is UnionType:
-            (one,) = (each for each in inside if each is not NoneType)
-            return None if text is None else self.rebuild(one, text, name)
-        if kind is tuple:
-            each = inside[:1] * len(text) if inside[-1] is ... else inside
-            parts = enumerate(zip(each, text, strict=True))
-            return tuple(self.rebuild(one, part, f"{name}.{k}") for k, (one, part) in parts)
-        if is_dataclass(kind) or hasattr(kind, "_fields"):
-            types = _field_types(kind)
-            known = self._known(text, types, name).items()
-            return kind(**{key: self.rebuild(types[key], x, f"{name}.{key}") for key, x in known})
-        if kind is Model:
-            ((model, values),) = text.items()
-            return make(
-                _SETTINGS[model], **self._known(values, _SETTINGS[model].model_fields, name)
-            )
-        return (
-            self._read_array(inside, name) if kind is np.ndarray else _checked(text, kind, inside)
-        )
-
-    def _read_array(self, inside: tuple[Any, ...], name: str) -> npt.NDArray[Any]:
-        with self._archive.open(f"{name}.npy") as member:
+def _rebuild(archive: zipfile.ZipFile, hint: Any, text: Any, name: str) -> Any:
+    """Return a value of a type from JSON and arrays, or fail in any way."""
+    kind, inside = get_origin(hint) or hint, get_args(hint)
+    if kind is UnionType:
+        (one,) = (each for each in inside if each is not NoneType)
+        return None if text is None else _rebuild(archive, one, text, name)
+    if kind is tuple:
+        each = inside[:1] * len(text) if inside[-1] is ... else inside
+        parts = enumerate(zip(each, text, strict=True))
+        return tuple(_rebuild(archive, one, part, f"{name}.{k}") for k, (one, part) in parts)
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        types = _field_types(kind)
+        values = {k: _rebuild(archive, types[k], x, f"{name}.{k}") for k, x in text.items()}
+        return kind(**values)
+    if kind is Model:
+        ((model, values),) = text.items()
+        return make(next(each for each in _SETTINGS if each.__name__ == model), **values)
+    if kind is np.ndarray:
+        with archive.open(f"{name}.npy") as member:
             array = np.lib.format.read_array(member, allow_pickle=False)
         (scalar,) = get_args(inside[1])
         if not np.issubdtype(array.dtype, get_origin(scalar) or scalar):
             raise ValueError(name)
         return frozen(array)
-
-    def _known(self, text: dict[str, Any], names: Any, name: str) -> dict[str, Any]:
-        """Return what this version knows; names of the rest are kept for a note."""
-        self._unknown += [f"{name}.{key}" for key in text if key not in names]
-        return {key: value for key, value in text.items() if key in names}
-
-
-def _checked(text: Any, kind: Any, allowed: tuple[Any, ...]) -> Any:
-    """Return a text, a number or a truth value of a type."""
     if kind is float and type(text) is int:
         text = float(text)
-    if not (text in allowed if kind is Literal else type(text) is kind):
+    if not (text in inside if kind is Literal else type(text) is kind):
         raise ValueError(kind)
     return text
 
