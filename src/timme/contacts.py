@@ -27,7 +27,7 @@ from timme.ensemble import Block, Boxes, Ensemble
 Search = tuple[Ensemble, float, int | None]
 """Points, radius, and the number of contacts beyond which the search is refused."""
 
-_SAMPLE = 400  # points by which it is judged how far all of them move
+_SAMPLE = 400  # points by which the motion of all is estimated
 _MOST_MOVED = 0.5  # of the radius, by which points move to each side within a window, on average
 _SPAN, _SPAN_BYTES = 32, 500_000_000  # snapshots that are searched at a time, at most
 _TILES = 32  # parts of a window that are searched at a time

@@ -267,7 +267,7 @@ def nearest(
     if not 1 <= count < len(objects):
         raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
     if by not in {"first", "mean"}:
-        raise ValueError(f"nearest are judged by 'first' or 'mean', got {by!r}")
+        raise ValueError(f"by= takes 'first' or 'mean', got {by!r}")
     left_out, centres = _fewer_bonds_apart(objects, min_bonds), _centres(objects, metric)
     if by == "mean":
         candidates, distances = _mean_distances(objects.centres(), left_out, metric)
@@ -425,7 +425,7 @@ def _mean_distances(centres: Ensemble, left_out: Ints, metric: str | None) -> tu
 def _listed(
     objects: Objects, index: Ints, text: str, min_bonds: int, *, tell: bool = False
 ) -> Pairs:
-    """List pairs that are far enough apart along bonds, and tell how many are not if wanted."""
+    """List pairs that are far enough apart along bonds, and how many are not, if requested."""
     listed = sorted_pairs(index, len(objects))
     kept = without(listed, _fewer_bonds_apart(objects, min_bonds), len(objects))
     found = Pairs(len(objects), frozen(kept), _NONE, text)

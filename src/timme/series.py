@@ -249,7 +249,7 @@ def _lagged_products(values: Floats, lengths: Sequence[int]) -> Floats:
 def _summed(correlation: Floats, *, exponential: bool) -> float:
     """1 + 2 Σ ρ(k) up to where two neighbouring lags add up to 0 or less, at least 1.
 
-    At least that of an exponential that is half forgotten as soon, if this is wanted.
+    With `exponential`, at least the sum for an exponential that falls to half as soon.
     """
     couples = correlation[: len(correlation) // 2 * 2].reshape(-1, 2).sum(axis=1)
     initial = couples[: np.append(couples <= 0, True).argmax()]

@@ -23,7 +23,7 @@ from timme._kernels.boxes import OPEN, STRAIGHT, TILTED, round_to_cell
 _FAST = {"reassoc", "contract", "nsz"}
 
 GROUP = 8  # points of a leaf, leaves of a group and so on
-AXES = 3  # along which boxes are told apart
+AXES = 3  # of a box, at most
 _ROOM = 64  # contacts of a point for which there is room at first
 _ROUNDING = 1e-13  # of the largest coordinate, by which extents are widened
 _NUMBER = np.uint64  # an index that is never counted from the end, so that loops become vectors

@@ -119,17 +119,17 @@ def _search(game, start, held, inside):
 
 
 @compiled
-def _gather(game, body, wanted, held):
-    """Gather free pebbles on a body, as many as are wanted or can be reached.
+def _gather(game, body, needed, held):
+    """Gather free pebbles on a body, as many as are needed or can be reached.
 
     Returns their number, and how many nodes ``game.walk`` lists: where there are fewer than were
-    wanted, all that can be reached from the body.
+    needed, all that can be reached from the body.
     """
     pebbles = game.pebbles
     count = 0
     for k in range(PEBBLES):
         count += pebbles[body, k] == FREE
-    while count < min(wanted, PEBBLES):
+    while count < min(needed, PEBBLES):
         found, n_reached = _search(game, body, held, -1)
         if found < 0:
             return count, n_reached

@@ -72,7 +72,7 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 LANES = 128  # sites of a tile, side by side
 PLACES = 8  # of each site that are compared in the first stage
-AT_ONCE = 64  # frames that are compared in the second stage before a pair is judged
+AT_ONCE = 64  # frames that are compared in the second stage before a pair may be pruned
 MOST_FRAMES = 1000  # that are summed in single precision, as _ROUNDING covers
 _FEW = 4  # places after which most sites need no more
 _SINGLE = np.float32

@@ -74,7 +74,7 @@ class Agreement(Described):
     variation: Floats  # (first cutoffs, second cutoffs), variation of information, in nats
     excess: Floats  # (first cutoffs, second cutoffs), information beyond chance, in nats
     best: tuple[int, int]  # place of the best pair in the grid
-    clusters: Overlap  # at the best pair, or at the cutoffs asked for
+    clusters: Overlap  # at the best pair, or at the cutoffs given
     chance: Chance | None  # None for too few sites
 
     @property

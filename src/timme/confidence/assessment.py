@@ -67,7 +67,7 @@ class Confidence(Described):
     tree: CondensedTree  # of the shown sites
     records: tuple[ClusterRecord, ...]
     silhouettes: Silhouettes
-    chance: Chance | None = None  # of independent walkers, if it was wanted
+    chance: Chance | None = None  # of independent walkers, if requested
 
     @property
     def trusted(self) -> tuple[ClusterRecord, ...]:

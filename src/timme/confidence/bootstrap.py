@@ -77,8 +77,8 @@ def draw(
         counts.append(int(np.clip(round(N_PARTS * (end - begin) / n_snapshots), 1, end - begin)))
         bounds = begin + np.linspace(0, end - begin, counts[-1] + 1).astype(np.int64)
         parts += [range(a, b) for a, b in pairwise(bounds.tolist())]
-    wanted = round(2 * len(parts) / max(n_effective, 1.0))
-    length = int(np.clip(wanted, 1, max(1, len(parts) // 3)))
+    ideal = round(2 * len(parts) / max(n_effective, 1.0))
+    length = int(np.clip(ideal, 1, max(1, len(parts) // 3)))
     drawn = draw_runs(counts, length, n_draws=n_draws, seed=seed)
     return Draws(tuple(parts), length, frozen(count_drawn(drawn, len(parts))))
 

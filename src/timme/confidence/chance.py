@@ -2,7 +2,7 @@
 
 The steps of each track, shifted circularly by a random time, are those of an independent walker.
 Clusters of such walkers form by chance. Shifting keeps the net displacement of each track, so
-tracks of steady drift or of few steps look alike by chance; their chance level cannot be told.
+tracks of steady drift or of few steps look alike by chance; their chance level cannot be estimated.
 """
 
 from __future__ import annotations

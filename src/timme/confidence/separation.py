@@ -201,9 +201,9 @@ def _excess(inside: Ints, across: Ints, squares: Floats, start: Floats) -> tuple
     return np.median(ratios, axis=1), motion
 
 
-def _few_each(pairs: Ints, wanted: Bools) -> Ints:
-    """Places of wanted pairs: in random order, those among the first 10 of one of their sites."""
-    places = np.random.default_rng(0).permutation(np.flatnonzero(wanted))
+def _few_each(pairs: Ints, chosen: Bools) -> Ints:
+    """Places of chosen pairs: in random order, those among the first 10 of one of their sites."""
+    places = np.random.default_rng(0).permutation(np.flatnonzero(chosen))
     keep = np.zeros(len(places), bool)
     for ends in pairs[places].T:
         ranked = np.argsort(ends, kind="stable")

@@ -64,9 +64,9 @@ def path(file: str) -> Path:
 def kinase() -> Ensemble:
     """Return adenylate kinase closing: a structure-based simulation with two states.
 
-    Its contacts are those of the open crystal structure 4AKE and of the closed 1AKE, which the
-    model is told; the path between them and the fluctuations about it are its own. Times are those
-    of the model, not of the enzyme.
+    The model is given the contacts of the open crystal structure 4AKE and of the closed 1AKE; the
+    path between them and the fluctuations about it are its own. Times are those of the model, not
+    of the enzyme.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def water_drop(*, dense: bool = False) -> Ensemble:
 
 
 def spheres(*, fluid: bool = False, noisy: bool = False) -> Ensemble:
-    """Return 991 attracting spheres, 1.3 µm across, between two walls.
+    """Return 991 attracting spheres, 1.3 µm across, between two plates.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def spheres(*, fluid: bool = False, noisy: bool = False) -> Ensemble:
     Returns
     -------
     Ensemble
-        In µm, periodic along the walls and open across them.
+        In µm, periodic along the plates and open across them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How a run is carried out: who works, who is told of progress, and where it is saved."""
+"""How a run is carried out: workers, progress reports and checkpoints."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run is carried out; by default by all cores, telling nobody and saving nothing."""
+    """How a run is carried out; by default by all cores, without reports or checkpoints."""
 
     engine: Engine = field(default_factory=Threads)
     progress: Progress | None = None

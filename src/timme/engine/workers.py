@@ -168,7 +168,7 @@ def connect(where: str, workers: int | None = None) -> Client:
 def read_ahead(ensemble: Ensemble, starts: Sequence[int]) -> Generator[Block]:
     """Yield the blocks at some first snapshots, each read while the one before it is worked on.
 
-    Nobody else may read the ensemble meanwhile.
+    No other thread may read the ensemble meanwhile.
     """
     with ThreadPoolExecutor(1, "timme-reader") as reader:
         tasks = (reader.submit(ensemble.block, start) for start in starts)
@@ -180,7 +180,7 @@ def in_order(
 ) -> Generator[Result]:
     """Yield results of tasks in their order, while so many later ones are under way.
 
-    Tasks are started by taking them; when no more results are wanted, those that wait are
+    Tasks are started by taking them; when no more results are needed, those that wait are
     cancelled.
     """
     waiting = deque[Any]()

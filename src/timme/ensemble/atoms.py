@@ -21,7 +21,7 @@ _NON_METALS = tuple("H D B C N O F Si P S Cl As Se Br Te I".split())
 # Two-letter elements of ligands that are not mistaken for the names of carbons and nitrogens.
 _TWO_LETTERS = frozenset("CL BR FE ZN MG SE SI".split())
 _ONE_LETTER = frozenset("CNOSPHDFIBK")
-# Beads by which the Martini model of proteins, nucleic acids and lipids is told from atoms.
+# Beads that distinguish the Martini model of proteins, nucleic acids and lipids from atoms.
 _BEADS = (frozenset({"BB"}), frozenset({"BB1", "BB2"}))
 _LIPID_BEADS = (frozenset({"PO4", "GL1"}), frozenset({"PO4", "AM1"}))
 _ANGSTROM = {
@@ -171,7 +171,7 @@ def element_masses(elements: Strings) -> Floats:
 
 
 def covalent_radii(elements: Strings, *, metals: bool = False) -> Floats:
-    """Return covalent radii in Å, 0 for what forms no covalent bonds (metals unless wanted)."""
+    """Return covalent radii in Å, 0 for what forms no covalent bonds (metals by default)."""
     radii = _look_up(elements, "covalent_r", unknown=0.0)
     return radii if metals else np.where(np.isin(elements, _NON_METALS), radii, 0.0)
 

@@ -370,8 +370,8 @@ class Ensemble(Described):
         ----------
         sites : str or array_like
             A selection in the MDAnalysis language, such as ``name CA``, or a preset (``ca``,
-            ``backbone``, ``heavy``, ``water-oxygen``); or indices of the sites to keep, in the
-            order wanted, or one truth value for each.
+            ``backbone``, ``heavy``, ``water-oxygen``); or indices of the sites to keep, in
+            the order of the result, or one truth value for each.
 
         Returns
         -------

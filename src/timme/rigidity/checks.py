@@ -75,9 +75,9 @@ def _bare(chemistry: Chemistry) -> Bools:
 def _incomplete(chemistry: Chemistry, first: Ints) -> Ints:
     """Return the first atom of each amino acid with fewer heavy atoms than it should have."""
     heavy = np.add.reduceat(~chemistry.hydrogens, first, dtype=np.int64)
-    wanted = [_HEAVY_ATOMS.get(name, 0) for name in chemistry.parents[first].tolist()]
+    expected = [_HEAVY_ATOMS.get(name, 0) for name in chemistry.parents[first].tolist()]
     # Some files list hydrogens after all else, as if they were residues of their own.
-    return first[(heavy > 0) & (heavy < wanted)]
+    return first[(heavy > 0) & (heavy < expected)]
 
 
 def _misplaced(chemistry: Chemistry) -> Bools:

@@ -252,7 +252,7 @@ def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]
 def _spinning(clusters: Ints, ends: Ints, bars: Ints) -> tuple[Ints, Bools]:
     """Join bodies that turn about a single bond to their neighbour, and mark bodies that spin.
 
-    A body with one neighbour and fewer than six bars has one degree of freedom that nobody sees.
+    A body with one neighbour and fewer than six bars has one degree of freedom that moves no atom.
     """
     degrees = np.bincount(ends.ravel(), minlength=len(clusters))
     only, held = _only_neighbours(ends, bars, degrees)

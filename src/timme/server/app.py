@@ -50,7 +50,7 @@ _REFUSALS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 507)
 _STATUSES: dict[type[Exception], int] = {
     QueueFullError: 429,
     StateError: 409,
-    ClientDisconnect: 400,  # nobody reads the answer
+    ClientDisconnect: 400,  # the client is gone and reads no answer
     RequestValidationError: 422,
     OSError: 507,
 }

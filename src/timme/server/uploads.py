@@ -101,8 +101,8 @@ def checked_settings(recipe: str, given: Any) -> dict[str, Any]:
                 raise _refusal(f"settings: {name}= cannot be set here: leave it out")
             choices = offered[name]["choices"]
             if offered[name]["path"] and value.partition(":")[0] not in choices:
-                told = f"settings: {name}= takes {', '.join(choices)} here, got"
-                raise _refusal(f"{told} {shown_name(value)!r}")
+                expected = f"settings: {name}= takes {', '.join(choices)} here, got"
+                raise _refusal(f"{expected} {shown_name(value)!r}")
     except (ValueError, TypeError, OverflowError) as error:
         raise _refusal(f"settings: {shown_name(str(error), 1000)}") from None
     settings: dict[str, Any] = given

@@ -87,7 +87,7 @@ def main(folder: Path, allowed: int) -> None:
 
 
 def _end_with_server() -> None:
-    """End when the server does, however it ends: nobody holds the other end of the pipe then."""
+    """End when the server does: however it ends, the other end of the pipe is closed."""
     sys.stdin.buffer.read()
     os._exit(1)
 
