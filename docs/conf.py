@@ -1,12 +1,13 @@
 """How the documentation is built."""
 
-import os
+import contextlib
+import runpy
 import shutil
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from timme.cli import commands
 
 project = "TIMME"
 author = "The TIMME developers"
@@ -45,26 +46,24 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
 }
 # Results whose figures the tutorials show, made by the commands that the tutorials give.
-RESULTS = {
-    "kinase": "demo --overwrite",
-    "motion": "motion {results}/kinase --overwrite",
-    "barnase": "demo barnase --overwrite",
-    "rigidity": "demo rigidity --overwrite",
-    "comparison": "compare {results}/rigidity {results}/barnase --overwrite",
-    "tracks": "run {results}/tracks.csv --unit µm --overwrite",
-}
+COMMANDS = [
+    "demo -o kinase",
+    "motion kinase -o motion",
+    "export motion figures -o motion",
+    "demo rigidity -o rigidity",
+    "run tracks.csv --unit µm --noise 0.05 -o tracks",
+]
 
 
-def make_results(app: Any) -> None:  # noqa: ARG001, Sphinx passes itself
+def make_results(_: Any) -> None:
     """Run the commands of the tutorials, and copy the notebook into the pages."""
-    results = HERE / "results"
-    results.mkdir(exist_ok=True)
     shutil.copy(EXAMPLES / "first-look.ipynb", HERE / "first-look.ipynb")
-    subprocess.run([sys.executable, EXAMPLES / "tracks.py"], cwd=results, check=True)
-    for name, text in RESULTS.items():
-        words = text.format(results=results).split()
-        command = [sys.executable, "-m", "timme", *words, "-o", results / name]
-        subprocess.run(command, check=True, env={**os.environ, "MPLBACKEND": "Agg"})
+    shutil.rmtree(HERE / "results", ignore_errors=True)
+    (HERE / "results").mkdir()
+    with contextlib.chdir(HERE / "results"):
+        runpy.run_path(str(EXAMPLES / "tracks.py"))
+        for command in COMMANDS:
+            commands.app.main(command.split(), standalone_mode=False, obj=command.split())
 
 
 def setup(app: Any) -> None:
