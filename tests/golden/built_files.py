@@ -400,10 +400,11 @@ def _h5md(path: Path, inside: Floats, images: Floats) -> None:
             group[f"{name}/step"] = np.arange(len(values))
             group[f"{name}/time"] = 10.0 * np.arange(len(values))
         group["position/value"].attrs["unit"] = "Angstrom"
+        group["position/time"].attrs["unit"] = "ps"
         box = group.create_group("box")
         box.attrs["dimension"] = 3
         box.attrs["boundary"] = ["periodic"] * 3
-        box["edges"] = np.diag(BOX)
+        box["edges/value"] = np.tile(np.diag(BOX), (len(inside), 1))
 
 
 # ---- tables and matrices -------------------------------------------------------------------------

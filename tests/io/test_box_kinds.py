@@ -27,9 +27,10 @@ KINDS = {
     "none": np.zeros((N_FRAMES, 3, 3)),
     "dummy": np.tile(np.eye(3), (N_FRAMES, 1, 1)),
 }
-# Formats that cannot state open directions, or change the box in a text made for all frames.
+# Formats that cannot state open directions or no box, or of which MDAnalysis loses boxes.
 WITHOUT = {
-    *((name, "slab") for name in ("xtc", "trr", "dcd", "nc", "gro")),
+    *((name, "slab") for name in ("xtc", "trr", "dcd", "nc", "gro", "h5md")),
+    *(("gsd", kind) for kind in ("triclinic", "changing", "none")),
     *(("dump", kind) for kind in ("none", "dummy")),
 }
 
@@ -85,9 +86,12 @@ def write_h5md(path: Path, places: Floats, boxes: Floats) -> None:
         file.create_group("h5md")
         group = file.create_group("particles/all")
         group["position/value"], group["box/edges/value"] = places, boxes
-        group["position/value"].attrs["unit"] = "Angstrom"
-        periodic = ["periodic" if row.any() else "none" for row in boxes[0]]
-        group["box"].attrs["boundary"] = periodic
+        group["position/step"] = group["position/time"] = np.arange(len(places))
+        group["position/value"].attrs["unit"], group["position/time"].attrs["unit"] = (
+            "Angstrom",
+            "ps",
+        )
+        group["box"].attrs["dimension"], group["box"].attrs["boundary"] = 3, ["periodic"] * 3
 
 
 def write_gsd(path: Path, places: Floats, boxes: Floats) -> None:

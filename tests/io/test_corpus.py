@@ -2,7 +2,9 @@
 
 Decisions are numbered as in the design of the readers: 2.1 formats read by MDAnalysis or refused,
 2.3 image flags that begin again, 2.6 odd PDB files, 2.11 cut binary files, 5.3 the rules by which
-units, elements and boxes are judged, 7 defects of the reference.
+units, elements and boxes are judged, 7 defects of the reference, 9 what was
+dropped: 9.1 own readers of NetCDF, H5MD and GSD, 9.2 objects of ASE and boxes of freud, 9.3 Matrix
+Market, 9.4 rare layouts of tables, 9.5 groups of altlocs, 9.7 joints of runs, 9.8 beads.
 """
 
 from __future__ import annotations
@@ -32,11 +34,29 @@ REFUSED_NOW = {
     **dict.fromkeys(("PDB_conect2TER", "PDB_singleconect"), "2.6"),
     "built/cut.nc in part": "2.11",
     "built/nanometres.pdb": "5.3",
+    "H5MD_malformed": "9.1",
 }
 READ_NOW = {"ARC": "2.1"}
 CHANGED: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(
         ("PRM TRJ", "PRM TRJ_bz2", "PRMncdf TRJncdf", "PRMpbc TRJpbc_bz2"), ("2.1", BY_MDANALYSIS)
+    ),
+    # MDAnalysis reads H5MD in single precision, and no image flags of H5MD and GSD.
+    **dict.fromkeys(
+        (f"built/images.h5md{each}" for each in ("", " with topology", " unwrapped", " open")),
+        ("9.1", BY_MDANALYSIS),
+    ),
+    # Boxes are those of MDAnalysis, from angles in single precision.
+    **dict.fromkeys(
+        (
+            *("H5MD_xvf", "COORDINATES_H5MD", "H5MD_energy", "TPR_xvf H5MD_xvf", "PRMncdf NCDF"),
+            *("PRM_NCBOX TRJ_NCBOX", "PRM7 NCDFtruncoct", "CPPTRAJ_TRAJ_TOP CPPTRAJ_TRAJ"),
+            "COORDINATES_TOPOLOGY COORDINATES_H5MD",
+        ),
+        ("9.1", BY_MDANALYSIS),
+    ),
+    **dict.fromkeys(
+        (f"built/images.gsd{each}" for each in (" unwrapped", " open")), ("9.1", BY_MDANALYSIS)
     ),
     # A box that was taken for a placeholder by statistics is believed.
     "PRM12 TRJ12_bz2": ("2.2", BY_MDANALYSIS | {"whole_molecules"}),

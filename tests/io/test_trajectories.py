@@ -113,6 +113,29 @@ def test_a_header_cannot_take_memory_that_the_file_does_not_need(tmp_path: Path)
     assert "announces 2,000,000,000 particles" in told
 
 
+def test_what_mdanalysis_would_lose_of_gsd_and_h5md_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    import gsd.hoomd
+    import h5py
+
+    with gsd.hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
+        made = gsd.hoomd.Frame()
+        made.configuration.box, made.particles.N = [20, 20, 20, 0.5, 0, 0], 12
+        made.particles.position = PLACES[0]
+        file.append(made)
+    with pytest.raises(ValueError, match=r"a\.gsd: .*give the true box"):
+        read(tmp_path / "a.gsd").coordinates()
+    assert read(tmp_path / "a.gsd", box=[40.0, 40, 40]).n_sites == 12
+    for name, value in (("id", np.arange(12)), ("boundary", ["periodic", "periodic", "none"])):
+        path = written(tmp_path, (folder / "images.h5md").read_bytes(), f"{name}.h5md")
+        with h5py.File(path, "r+") as file:
+            group = file["particles/all"]
+            (group["box"].attrs if name == "boundary" else group)[name] = value
+        with pytest.raises(ValueError, match=rf"{name}\.h5md: .*MDAnalysis would lose"):
+            read(path)
+
+
 def test_reading_writes_nothing_beside_the_file(folder: Path, tmp_path: Path) -> None:
     for name in ("plain.xtc", "plain.trr", "plain.dcd", "plain.nc"):
         path = written(tmp_path, (folder / name).read_bytes(), name)

@@ -17,7 +17,7 @@ from timme.io.topologies import atoms_of_group, quiet, times_of_reader
 from timme.io.trajectories import FileSource, index_file
 
 MDTRAJ = "mdtraj Trajectory"
-_FROM_FILES = frozenset((".gsd", ".h5md", ".lammpstrj"))  # of which MDAnalysis loses something
+_FROM_FILES = frozenset((".lammpstrj",))  # of which MDAnalysis loses boundaries and flags
 _WITHOUT_UNIT = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))
 
 

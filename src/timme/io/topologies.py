@@ -28,6 +28,8 @@ from timme.io.files import STRUCTURES, Trajectory, cell_box, kind, read_bytes, s
 from timme.io.pdb import read_structure
 
 LAMMPS_DATA = frozenset((".data", ".lmp"))
+_FORMATS = {".nc": "NCDF", ".h5md": "H5MD"}  # of MDAnalysis, which does not know all extensions
+_WITHOUT_UNIT = LAMMPS_DATA | {".gsd"}
 # Columns of atoms in LAMMPS data files by their style, as MDAnalysis calls those that it uses.
 _STYLES = {
     "full": "id resid type charge x y z",
@@ -36,7 +38,7 @@ _STYLES = {
     "atomic": "id type x y z",
 }
 _TEXTS = ("names", "types", "elements", "resnames", "icodes", "chainIDs", "segids")
-_AS_IT_IS = "read by MDAnalysis as it is"
+_AS_IT_IS = "read by MDAnalysis as it is, without image flags"
 _ONE_AT_A_TIME = RLock()
 
 
@@ -110,7 +112,7 @@ def refuse_without_coordinates(path: Path) -> None:
     from MDAnalysis.coordinates.core import get_reader_for
 
     try:
-        get_reader_for(str(path))
+        get_reader_for(str(path), _FORMATS.get(kind(path)))
     except ValueError:
         raise ValueError(
             f"{path}: no coordinates are read from {kind(path) or 'such'} files: name a trajectory "
@@ -122,7 +124,8 @@ def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
     """Find the frames of a file that only MDAnalysis reads."""
     with open_by_library(path, n_atoms) as reader:
         times, count = times_of_reader(reader), int(reader.n_atoms)
-    unit, note = "" if kind(path) in LAMMPS_DATA else "Å", "" if len(times) == 1 else _AS_IT_IS
+        _refuse_lost(reader)
+    unit, note = "" if kind(path) in _WITHOUT_UNIT else "Å", "" if len(times) == 1 else _AS_IT_IS
     return Trajectory(len(times), count, times, unit=unit, note=note)
 
 
@@ -137,7 +140,11 @@ def read_by_library(reader: Any, file: Trajectory, number: int) -> Frame:
     """Return one frame of MDAnalysis."""
     del file
     step = reader[number]
-    return Frame(np.array(step.positions), box_of_step(step))
+    cell = np.zeros(6) if step.dimensions is None else np.asarray(step.dimensions, np.float64)
+    # MDAnalysis takes tilts of GSD files for cosines of angles: such boxes get angles of no box.
+    tilted = getattr(reader, "active_reader", reader).format == "GSD" and (cell[3:] != 90).any()
+    angles = np.full(3, 180.0) if tilted and cell.any() else cell[3:]
+    return Frame(np.array(step.positions), cell_box(cell[:3], angles))
 
 
 def times_of_reader(reader: Any) -> Floats:
@@ -154,10 +161,17 @@ def times_of_reader(reader: Any) -> Floats:
             return np.full(reader.n_frames, np.nan)
 
 
-def box_of_step(step: Any) -> Floats:
-    """Return the box vectors of a time step of MDAnalysis, zeros where it has none."""
-    given = np.zeros(6) if step.dimensions is None else np.asarray(step.dimensions, np.float64)
-    return cell_box(given[:3], given[3:])
+def _refuse_lost(reader: Any) -> None:
+    """Refuse an H5MD file of which MDAnalysis would lose more than image flags."""
+    group = getattr(reader, "_particle_group", None)
+    if group is None:
+        return
+    box = group["box"]
+    stated = np.ravel(box.attrs.get("boundary", "periodic")).astype(np.str_)
+    if "id" in group or len(group.parent) > 1 or ("edges" in box and (stated != "periodic").any()):
+        raise ValueError(
+            "MDAnalysis would lose its ids, its open directions or its other groups of particles"
+        )
 
 
 @contextmanager
@@ -177,8 +191,22 @@ def quiet() -> Iterator[None]:
 def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
-    del changed  # another file under the same name is opened anew
-    return get_reader_for(path)(path, n_atoms=n_atoms, **_options(Path(path)))
+    size, _ = changed  # another file under the same name is opened anew
+    if kind(Path(path)) == ".gsd":  # MDAnalysis takes memory for as many as the file announces
+        import gsd.fl
+
+        with gsd.fl.open(path, "r", schema="hoomd") as file:
+            count = int(file.read_chunk(0, "particles/N")[0])
+        if 12 * count > size:
+            raise ValueError(f"it announces {count:,} particles, which it cannot hold")
+    reader = get_reader_for(path, _FORMATS.get(kind(Path(path))))
+    try:
+        return reader(path, n_atoms=n_atoms, **_options(Path(path)))
+    except ImportError:
+        raise
+    except Exception as error:  # noqa: BLE001, readers raise what they stumble over
+        fault = one_line(error)
+    raise ValueError(fault)  # here, so that the reader that failed is gone while all is quiet
 
 
 def _options(path: Path) -> dict[str, str]:
