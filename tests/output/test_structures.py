@@ -84,8 +84,7 @@ def test_pdb_has_the_same_columns() -> None:
 def test_names_of_the_user_are_no_commands() -> None:
     scripts = [
         [make(molecule(title=title, chain=chain, resname=chain[:2] or "GLY"))
-         for make in (viewers.pymol, viewers.chimerax, viewers.vmd, structures.ndx,
-                      structures.chimerax_groups)]
+         for make in (viewers.pymol, viewers.chimerax, viewers.vmd, structures.ndx)]
         for title, chain in (("made", "A"), (HOSTILE, HOSTILE))
     ]  # fmt: skip
     for usual, hostile in zip(*scripts, strict=True):
@@ -121,7 +120,6 @@ def test_index_groups_are_in_the_numbers_of_the_user() -> None:
     found = re.search(r"\[ group_2 \]\n(.*)\n", structures.ndx(analysis))
     assert found is not None
     assert found[1].split() == ["1009", "1010", "1011"]
-    assert "name group_2 /A:4\n" in structures.chimerax_groups(analysis)
 
 
 @pytest.mark.parametrize("n_dimensions", [2, 3])

@@ -15,7 +15,7 @@ from tests.analysis.systems import analysis_of
 from timme.analysis.finding import find
 from timme.analysis.result import Analysis
 from timme.ensemble import Ensemble
-from timme.output import colours
+from timme.output import style
 from timme.output.page import report_html
 from timme.synthetic import bodies
 
@@ -92,11 +92,11 @@ def assert_follows(page: Any, analysis: Analysis) -> None:
     cut = analysis.hierarchy.cut(state["cutoff"])
     large = np.flatnonzero(cut.sizes >= 10).tolist()
     assert state["members"] == [cut.members(label).tolist() for label in large]
-    painted = colours.cluster_colours(analysis, state["cutoff"])
+    painted = style.cluster_colours(analysis, state["cutoff"])
     whole = analysis.atom_hierarchy.cut(state["cutoff"]).labels
     of_whole = {whole[analysis.system.shown[cut.members(k)[0]]]: painted[k] for k in large}
     objects = analysis.system.site_objects
-    assert state["sites"] == [of_whole.get(whole[each], colours.REST) for each in objects]
+    assert state["sites"] == [of_whole.get(whole[each], style.REST) for each in objects]
     sizes = json.dumps([str(cut.sizes[k]) for k in large], separators=(",", ":"))
     wait(page, f"JSON.stringify({_SIZES}) === {sizes!r}")  # a table is written with the next frame
 
@@ -160,7 +160,7 @@ def test_structure_strip_and_table_share_the_colours_of_the_finding(
     show: Open, molecule: Analysis
 ) -> None:
     page = show(molecule)
-    expected = colours.finding_colours(molecule).tolist()
+    expected = style.group_colours(molecule)[style.finding_labels(molecule)].tolist()
     assert page.evaluate(_STATE)["sites"] == expected
     strip = page.evaluate(
         "[...document.querySelectorAll('.strip rect')].map((rect) => rect.getAttribute('fill'))"

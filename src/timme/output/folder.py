@@ -7,14 +7,13 @@ the new result is complete; what a killed run left behind is put right by the ne
 from __future__ import annotations
 
 import difflib
-import errno
 import hashlib
 import os
 import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,8 +24,7 @@ from timme._files import write_atomically
 from timme.analysis import store, tables
 from timme.analysis.result import Analysis
 from timme.analysis.store import RESULT
-from timme.output import matrices, motion_plots, plots, structures, viewers
-from timme.output.axes import image
+from timme.output import matrices, motion_plots, plots, structures, style, viewers
 from timme.output.page import is_built, report_html
 from timme.output.summary import summary
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _IMAGES = (".png", ".svg", ".pdf")
-_LEAST_SPACE = 1_000_000  # bytes, less than the smallest result needs
 
 
 class File(NamedTuple):
@@ -53,6 +50,10 @@ def _always(result: Any) -> bool:
 
 def _moves(analysis: Analysis) -> bool:
     return analysis.motion is not None and bool(analysis.motion.hinges)
+
+
+def _has_page(result: Any) -> bool:
+    return result is not None and is_built()
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -78,14 +79,13 @@ def _summary(result: Any) -> str:
     return summary(result, [(file.name, file.about) for file in files_of(result, full=False)])
 
 
+def _figure(name: str, about: str, when: Callable[[Any], bool], make: Callable[..., Any]) -> File:
+    return File(f"figures/{name}.png", about, when, make, full=True)
+
+
 FILES = [
     File("summary.txt", "the answer, and all that led to it", _always, _summary),
-    File(
-        "report.html",
-        "the interactive page, for any browser, offline",
-        lambda _: is_built(),
-        report_html,
-    ),
+    File("report.html", "the interactive page, for any browser, offline", _has_page, report_html),
     File(RESULT, "everything, to show, compare and export again", _always, store.to_bytes),
     File("sites.csv", "one row for each site that is shown", _always, tables.sites),
     File("clusters.csv", "one row for each cluster of the hierarchy", _always, tables.clusters),
@@ -101,34 +101,21 @@ FILES = [
     File("sites.extxyz", "particles with groups, for OVITO", _is_in_space, structures.extxyz),
     File("finding.png", "the finding in one figure, for a talk", _always, plots.finding),
     File("dilution.png", "clusters at every cutoff", _always, plots.dilution),
+    _figure("fraction", "fraction of sites in large clusters", _always, plots.fraction),
+    _figure("size-distribution", "sites in clusters of 1 to 5", _always, plots.sizes),
+    _figure("mobility", "cutoff at which each site joins the core", _always, plots.mobility),
+    _figure("joining", "cutoff at which two sites join", _always, matrices.joining),
+    _figure("sigma-matrix", "σ of pairs", _has("fluctuations"), matrices.sigma),
+    _figure("together", "sites rigid together", _has("rigidity.together"), matrices.together),
+    _figure("bodies", "fluctuation of each site, by body", _has("motion"), motion_plots.bodies),
+    _figure("angles", "angle of each body in each snapshot", _moves, motion_plots.angles),
+    _figure("modes", "variance of principal components", _has("modes"), motion_plots.modes),
+    _figure("covariance", "correlation of displacements", _has("modes"), matrices.covariance),
+    _figure("two-point", "against distance", _has("correlation"), motion_plots.two_point),
+    File("structure.pdb", "first snapshot", structures.fits_pdb, structures.pdb, full=True),
+    File("figures/mode.pdb", "largest mode", _has("modes"), structures.mode_film, full=True),
+    File("groups/groups.ndx", "for GROMACS", _has("system.numbers"), structures.ndx, full=True),
 ]
-_FIGURES = {  # on demand
-    "fraction": ("fraction of sites in large clusters", _always, plots.fraction),
-    "size-distribution": ("fraction of sites in clusters of 1 to 5", _always, plots.sizes),
-    "cluster-sizes": ("largest cluster, mean size and number", _always, plots.cluster_sizes),
-    "mobility": ("cutoff at which each site joins the core", _always, plots.mobility),
-    "joining": ("cutoff at which two sites join", _always, matrices.joining),
-    "sigma-matrix": ("σ of pairs", _has("fluctuations"), matrices.sigma),
-    "together": (
-        "how often sites are rigid together",
-        _has("rigidity.together"),
-        matrices.together,
-    ),
-    "bodies": ("fluctuation of each site, by body", _has("motion"), motion_plots.bodies),
-    "angles": ("angle of each body in each snapshot", _moves, motion_plots.angles),
-    "variance": ("motion explained by rigid bodies", _has("motion"), motion_plots.variance),
-    "modes": ("variance of principal components", _has("modes"), motion_plots.modes),
-    "covariance": ("correlation of displacements", _has("modes"), matrices.covariance),
-    "two-point": ("correlation against distance", _has("correlation"), motion_plots.two_point),
-}
-FILES += [File(f"figures/{name}.png", *rest, full=True) for name, rest in _FIGURES.items()]
-_LISTS = {
-    "structure.pdb": ("first snapshot as PDB", structures.fits_pdb, structures.pdb),
-    "figures/mode.pdb": ("film along the largest mode", _has("modes"), structures.mode_film),
-    "groups/groups.ndx": ("groups of GROMACS", _has("system.numbers"), structures.ndx),
-    "groups/groups.cxc": ("groups of ChimeraX", _is_molecule, structures.chimerax_groups),
-}
-FILES += [File(name, *rest, full=True) for name, rest in _LISTS.items()]
 
 
 def _of_sides(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -179,21 +166,14 @@ def write_folder(
     """
     with claim(folder, overwrite=overwrite) as target:
         made = target.with_name(f".{target.name}.new-{secrets.token_hex(4)}")
-        new_parents = [parent for parent in target.parents if not parent.exists()]
         try:
             made.mkdir(parents=True)
             names = list[str]()
             for file in files_of(result, full=full):
                 names += _write(file, result, made, kinds=_IMAGES[: 1 + full])
             _swap(made, target)
-        except BaseException as error:
-            shutil.rmtree(made, ignore_errors=True)
-            for parent in new_parents:
-                if parent.exists():
-                    parent.rmdir()
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise _no_space(target) from None
-            raise
+        finally:
+            _put_right(target)
         return tuple(target / name for name in names)
 
 
@@ -215,19 +195,16 @@ def claim(folder: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     target = Path(folder).expanduser().resolve()
     name = hashlib.sha256(str(target).encode(errors="surrogateescape")).hexdigest()[:32]
-    lock = FileLock(_locks() / f"{name}.lock", timeout=0, is_singleton=True)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise FileExistsError(
-            f"{folder}: another run is writing into this folder: wait, or choose another folder"
-        ) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(FileLock(_locks() / f"{name}.lock", timeout=0, is_singleton=True))
+        except Timeout:
+            raise FileExistsError(
+                f"{folder}: another run is writing into this folder: wait, or choose another folder"
+            ) from None
         _put_right(target)
         _check(target, overwrite=overwrite)
         yield target
-    finally:
-        lock.release()
 
 
 def _locks() -> Path:
@@ -349,7 +326,7 @@ def _write(file: File, result: Any, folder: Path, kinds: Sequence[str]) -> list[
         contents = {file.name: made.csv()}
     else:
         stem = PurePosixPath(file.name)
-        contents = {str(stem.with_suffix(kind)): image(made, kind[1:]) for kind in kinds}
+        contents = {str(stem.with_suffix(kind)): style.image(made, kind[1:]) for kind in kinds}
     for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
@@ -364,11 +341,7 @@ def _swap(made: Path, target: Path) -> None:
         return
     old = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
     target.rename(old)
-    try:
-        made.rename(target)
-    except BaseException:
-        old.rename(target)
-        raise
+    made.rename(target)
     _keep_others(old, target)
 
 
@@ -430,16 +403,6 @@ def _check(target: Path, *, overwrite: bool) -> None:
     try:
         Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=there)).rmdir()
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise _no_space(target) from None
-        raise PermissionError(
+        raise OSError(
             f"{target} cannot be written ({error.strerror}): choose another folder"
         ) from None
-    if shutil.disk_usage(there).free < _LEAST_SPACE:
-        raise _no_space(target)
-
-
-def _no_space(target: Path) -> OSError:
-    return OSError(
-        f"{target}: no space is left on the disk: free some, or choose a folder elsewhere"
-    )

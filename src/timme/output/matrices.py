@@ -8,16 +8,8 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme.analysis.result import Analysis
-from timme.output.axes import (
-    NORMAL,
-    SMALL,
-    Places,
-    draw_places,
-    new_axes,
-    places_of,
-    symbol,
-    with_unit,
-)
+from timme.output import style
+from timme.output.style import Places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,28 +22,24 @@ def sigma(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw σ of all measured pairs; grey where a pair was not measured."""
     from matplotlib.colors import PowerNorm
 
-    measured, places = analysis.fluctuations, places_of(analysis)
-    if measured is None:
-        raise ValueError("this result has no σ of pairs: there were too many to keep")
-    values = _bin(
-        analysis.system.shown[places.order], measured.n_objects, measured.pairs, measured.sigma
-    )
+    places, unit = style.places_of(analysis), analysis.hierarchy.unit
+    values = bin_sigma(analysis, _MOST_PIXELS)
     finite = values[np.isfinite(values)]
     top = float(np.percentile(finite, 98)) if len(finite) else 1.0
-    label = with_unit(symbol(analysis.hierarchy.quantity.symbol), measured.unit)
+    label = style.with_unit(style.symbol(analysis.hierarchy.quantity.symbol), unit)
     norm = PowerNorm(0.5, vmin=float(min(finite.min(initial=0.0), 0.0)), vmax=top or 1.0)
-    return _draw(new_axes(ax), values, places, label, norm=norm, extend="max")
+    return _draw(style.new_axes(ax), values, places, label, norm=norm, extend="max")
 
 
 def joining(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the cutoff at which two sites join one cluster; grey where they never do."""
-    tree, places = analysis.hierarchy, places_of(analysis)
+    tree, places = analysis.hierarchy, style.places_of(analysis)
     first = np.unique(_pixels(len(places.order)), return_index=True)[1]  # a site for each pixel
     sites = places.order[first]
     pairs = np.repeat(sites, len(sites)), np.tile(sites, len(sites))
     heights = tree.heights_between(*pairs).reshape(len(sites), -1)
-    label = with_unit(f"Join at {symbol(tree.quantity.cutoff)}", tree.unit)
-    return _draw(new_axes(ax), heights, places, label)
+    label = style.with_unit(f"Join at {style.symbol(tree.quantity.cutoff)}", tree.unit)
+    return _draw(style.new_axes(ax), heights, places, label)
 
 
 def together(analysis: Analysis, ax: Axes | None = None) -> Axes:
@@ -59,29 +47,30 @@ def together(analysis: Analysis, ax: Axes | None = None) -> Axes:
     found = None if analysis.rigidity is None else analysis.rigidity.together
     if found is None:
         raise ValueError("this result has no rigid clusters of several structures")
-    places = places_of(analysis)
+    places = style.places_of(analysis)
     values = found.fractions[np.ix_(places.order, places.order)]
-    return _draw(new_axes(ax), values, places, "Fraction of structures together", vmin=0, vmax=1)
+    label = "Fraction of structures together"
+    return _draw(style.new_axes(ax), values, places, label, vmin=0, vmax=1)
 
 
 def covariance(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the correlation of displacements, by the principal components."""
     if analysis.modes is None:
         raise ValueError("this result has no principal components")
-    places, modes = places_of(analysis), analysis.modes
+    places, modes = style.places_of(analysis), analysis.modes
     ways = modes.modes[:, places.order] * np.sqrt(modes.variances)[:, None, None]
     shared = np.einsum("kid,kjd->ij", ways, ways)
     size = np.sqrt(np.maximum(np.diag(shared), np.finfo(float).tiny))
     values = shared / size[:, None] / size
     label = "Correlation of displacements"
-    return _draw(new_axes(ax), values, places, label, cmap="RdBu_r", vmin=-1, vmax=1)
+    return _draw(style.new_axes(ax), values, places, label, cmap="RdBu_r", vmin=-1, vmax=1)
 
 
 def agreement(comparison: Any, ax: Axes | None = None) -> Axes:
     """Draw the adjusted Rand index of two results at every pair of cutoffs."""
     from matplotlib.patheffects import withStroke
 
-    found, axes = comparison.agreement, new_axes(ax)
+    found, axes = comparison.agreement, style.new_axes(ax)
     first, second = (
         np.concatenate([[min(0.0, c[1:].min(initial=0.0))], c[1:]]) for c in found.cutoffs
     )
@@ -96,34 +85,38 @@ def agreement(comparison: Any, ax: Axes | None = None) -> Axes:
         ("x", comparison.first, found.first),
         ("y", comparison.second, found.second),
     ):
-        words = f"{symbol(tree.quantity.cutoff_name)} of {each.made.title}"
-        set_label = getattr(axes, f"set_{which}label")
-        set_label(
-            with_unit(words.replace("$", r"\$") if "$" in each.made.title else words, tree.unit)
-        )
+        title = each.made.title.replace("$", r"\$")
+        words = f"{style.symbol(tree.quantity.cutoff_name)} of {title}"
+        axes.set(**{f"{which}label": style.with_unit(words, tree.unit)})
     _scale(axes, mesh, "Adjusted Rand index")
     return axes
 
 
-def _pixels(n_places: int) -> Ints:
+def bin_sigma(analysis: Analysis, most: int) -> Floats:
+    """Return σ of the shown objects along their axis (pixels, pixels), NaN where unknown.
+
+    Of more than `most` objects, each pixel is the mean over the pairs in it.
+    """
+    measured, system = analysis.fluctuations, analysis.system
+    if measured is None:
+        raise ValueError("this result has no σ of pairs: there were too many to keep")
+    order = style.places_of(analysis).order
+    pixels = _pixels(len(order), most)
+    size, place = int(pixels[-1]) + 1, np.full(measured.n_objects, -1)
+    place[system.shown[order]] = pixels
+    ends = place[measured.pairs]
+    known = (ends >= 0).all(axis=1) & np.isfinite(measured.sigma)
+    cells, cell = np.unique(np.sort(ends[known], axis=1) @ [size, 1], return_inverse=True)
+    rows, columns = np.divmod(cells, size)
+    found = np.full((size, size), np.nan)
+    means = np.bincount(cell, measured.sigma[known]) / np.bincount(cell)
+    found[rows, columns] = found[columns, rows] = means
+    return found
+
+
+def _pixels(n_places: int, most: int = _MOST_PIXELS) -> Ints:
     """Return the pixel along a side in which each place is drawn."""
-    return np.arange(n_places) * min(n_places, _MOST_PIXELS) // max(n_places, 1)
-
-
-def _bin(along: Ints, n_objects: int, pairs: Ints, values: Floats) -> Floats:
-    """Average over the pairs in each pixel of a matrix; NaN where there are none."""
-    pixels = _pixels(len(along))
-    size = int(pixels[-1]) + 1
-    place = np.full(n_objects, -1)
-    place[along] = pixels
-    ends = place[pairs]
-    kept = (ends >= 0).all(axis=1) & np.isfinite(values)
-    rows, columns = np.concatenate([ends[kept], ends[kept][:, ::-1]]).T
-    flat = rows * size + columns
-    counts = np.bincount(flat, minlength=size * size)
-    sums = np.bincount(flat, np.tile(values[kept], 2), size * size)
-    mean = np.divide(sums, counts, out=np.full(size * size, np.nan), where=counts > 0)
-    return np.asarray(mean.reshape(size, size))
+    return np.arange(n_places) * min(n_places, most) // max(n_places, 1)
 
 
 def _draw(
@@ -138,7 +131,7 @@ def _draw(
         interpolation="nearest",
         **{"cmap": "viridis", **look},
     )
-    draw_places(axes, places)
+    style.draw_places(axes, places)
     axes.set_yticks(axes.get_xticks(), [tick.get_text() for tick in axes.get_xticklabels()])
     axes.set(ylabel=axes.get_xlabel(), ylim=(n_places, 0))
     _scale(axes, image, label, extend)
@@ -148,5 +141,5 @@ def _draw(
 def _scale(axes: Axes, drawn: Any, label: str, extend: str = "neither") -> None:
     """Draw the scale of colours beside axes."""
     bar = axes.figure.colorbar(drawn, ax=axes, extend=extend)
-    bar.set_label(label, size=NORMAL)
-    bar.ax.tick_params(labelsize=SMALL, width=0.7, length=3)
+    bar.set_label(label, size=style.NORMAL)
+    bar.ax.tick_params(labelsize=style.SMALL, width=0.7, length=3)

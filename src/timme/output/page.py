@@ -1,4 +1,9 @@
-"""The report: the interactive page with its scene, as one file that needs no network."""
+"""The interactive page of a result as one file, and its scene: what it shows, as plain data.
+
+Arrays are texts: their type, a colon, and the base64 of their little-endian bytes. Words that
+repeat are ``{"values": [...], "codes": array}``. The page cuts the hierarchy as
+:meth:`timme.Hierarchy.cut` does, and decides nothing else.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,36 @@ import gzip
 import hashlib
 import html
 import json
+import math
 import re
 from importlib.resources import files
+from typing import Any
 
-from timme.analysis.result import Analysis
-from timme.output.scene import scene
+import numpy as np
+import numpy.typing as npt
 
+from timme import theory
+from timme._arrays import Ints
+from timme.analysis import tables
+from timme.analysis.finding import Finding
+from timme.analysis.result import Analysis, Body
+from timme.ensemble.atoms import unit_label
+from timme.ensemble.residues import is_nucleic, is_protein
+from timme.hierarchy.condensed import condense
+from timme.hierarchy.curves import count_clusters, suggest
+from timme.hierarchy.stripes import families
+from timme.output import matrices, space, style
+
+FORMAT = 6
+_EXACT = {"gaps", "levels"}  # which the page compares with cutoffs
+_MOST_BINS = 400  # of a matrix
+_LOOKS = {"well supported": "solid", "tentative": "hatched", "not established": "faded"}
 MISSING = (
     "the interactive page is not part of this installation, because npm could not be reached when "
     "it was built: install again with access to npm (from a checkout: make page)"
 )
+
+Scene = dict[str, Any]
 
 
 def page_part(name: str) -> str:
@@ -58,17 +83,310 @@ def report_html(analysis: Analysis) -> str:
         "POLICY": f"{policy}; base-uri 'none'; form-action 'none'",
         "TITLE": html.escape(analysis.made.title or "TIMME"),
         "STYLE": style,
-        "SCENE": _pack(scene_json(analysis)),
-        "SCRIPT": _pack(script),
+        "SCENE": _shrink(scene_json(analysis)),
+        "SCRIPT": _shrink(script),
         "LOADER": loader,
     }
     return re.sub(r"%([A-Z]+)%", lambda found: parts[found[1]], page_part("report.html"))
 
 
-def _pack(text: str) -> str:
+def _shrink(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+# ---- the scene -----------------------------------------------------------------------------------
+
+
+def scene(analysis: Analysis) -> Scene:
+    """Return what the page shows of a result.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        With its finding.
+
+    Returns
+    -------
+    dict
+        Plain data that JSON can hold.
+    """
+    tree, whole, made = analysis.hierarchy, analysis.atom_hierarchy, analysis.made
+    large, cutoff = tables.min_size(analysis), style.cutoff_of(analysis)
+    suggested = suggest(tree, large=large, min_size=max(2, large))
+    if cutoff is None:
+        cutoff = suggested[-1][0] if suggested else float(np.median(np.append(tree.levels, 0.0)))
+    shown = np.full(whole.n_sites, -1)
+    shown[analysis.system.shown] = np.arange(tree.n_sites)
+    length = {"value": made.length, "name": made.length_name} if made.length else None
+    limits = style.cutoff_limits(style.count(analysis), cutoff)
+    levels = {"order": tree.order, "gaps": tree.gaps, "levels": tree.levels}
+    found: Scene = plain(
+        {
+            "format": FORMAT,
+            "title": made.title,
+            "colours": _colours(analysis),
+            "quantity": _quantity(analysis),
+            "length": length,
+            "finding": _finding(analysis.finding, _size(analysis), cutoff),
+            "groups": _groups(analysis),
+            "sites": _sites(analysis),
+            "shown": _shown(analysis),
+            "tree": levels | {"family": families(tree)},
+            "whole": {"order": whole.order, "gaps": whole.gaps, "shown": shown},
+            "scales": _scales(analysis, suggested),
+            "limits": limits,
+            "clusters": _clusters(analysis),
+            "curves": _curves(analysis, limits),
+            "mobility": tree.core_heights(),
+            "matrix": _matrix(analysis),
+            "motion": space.motion(analysis),
+            "sampling": _sampling(analysis),
+            "about": _about(analysis),
+            "space": space.space(analysis) if analysis.system.coordinates.shape[1] else None,
+        }
+    )
+    return found
+
+
+def plain(value: Any, name: str = "") -> Any:
+    """Return data in which arrays are texts, and unknown numbers None.
+
+    Examples
+    --------
+    >>> plain({"order": np.array([1, -1]), "cutoff": float("nan")})
+    {'order': 'i4:AQAAAP////8=', 'cutoff': None}
+    """
+    if isinstance(value, dict):
+        return {key: plain(each, key) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _pack(value, exact=name in _EXACT) if isinstance(value, np.ndarray) else value
+
+
+def _pack(values: npt.NDArray[Any], *, exact: bool) -> Any:
+    if values.dtype.kind in "UT":
+        words, codes = np.unique(values, return_inverse=True)
+        return {"values": words.tolist(), "codes": _pack(codes, exact=False)}
+    kind = f"{values.dtype.kind}{values.dtype.itemsize}"
+    kind = {"i8": "i4", "f8": "f8" if exact else "f4"}.get(kind, kind)
+    raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
+    return f"{kind}:{base64.b64encode(raw).decode('ascii')}"
+
+
+def _finding(found: Finding | None, size: str, cutoff: float) -> Scene:
+    """Words of a finding, and the cutoff at which the page opens."""
+    found = found or Finding("none", "", "", (), (), np.empty(0, np.int64), (), None)
+    words = {"kind": found.kind, "sentence": found.sentence, "badge": found.sure}
+    return words | {"size": size, "facts": found.facts, "notes": found.notes, "cutoff": cutoff}
+
+
+def _size(analysis: Analysis) -> str:
+    system, known = analysis.system, analysis.confidence
+    name = system.shown_name if system.shown_name == "Cα" else f"{system.shown_name}s"
+    size = [f"{len(system.shown):,} {name}"]
+    if system.n_snapshots:
+        size.append(f"{system.n_snapshots:,} snapshot{'s' * (system.n_snapshots > 1)}")
+    if known is not None and math.isfinite(known.sampling.n_effective):
+        size.append(f"about {known.sampling.n_effective:.0f} independent samples")
+    return " · ".join(size)
+
+
+def _quantity(analysis: Analysis) -> Scene:
+    quantity = analysis.hierarchy.quantity
+    names = {"symbol": quantity.symbol, "cutoff": quantity.cutoff, "words": quantity.words}
+    return names | {"unit": unit_label(quantity.unit), "isLength": quantity.is_length}
+
+
+# ---- the finding in pictures ---------------------------------------------------------------------
+
+
+def _colours(analysis: Analysis) -> Scene:
+    palette = style.palette_of(analysis)
+    return {
+        "core": palette[0],
+        "rest": style.REST,
+        "palette": palette,
+        "families": style.family_colours(analysis),
+        "heights": _ramp(64, 0.0, 1.0),
+        "sizes": _ramp(5, 0.2, 0.92),
+        "theory": "#888888",
+    }
+
+
+def _ramp(count: int, low: float, high: float) -> list[str]:
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(low, high, count)]
+
+
+def _groups(analysis: Analysis) -> Scene | None:
+    """Groups of the finding, as the first picture and its table show them."""
+    labels, found = style.finding_labels(analysis), analysis.finding
+    n_groups, bodies = int(labels.max(initial=-1)) + 1, analysis.bodies
+    if found is None or n_groups == 0:
+        return None
+    paint = style.group_colours(analysis).tolist()
+    rows = []
+    for group in range(n_groups):
+        members = np.flatnonzero(labels == group)
+        are_bodies = n_groups == len(bodies)
+        fit, moves = _body(bodies[group]) if are_bodies else _inside(analysis, members)
+        names = tables.runs(analysis.shown_atoms, members)
+        row = {"colour": paint[group], "members": names, "size": str(len(members))}
+        rows.append(row | {"fit": fit, "moves": moves})
+    kind = found.kind if found.kind in {"groups", "network", "core"} else "bodies"
+    return {"what": kind, "labels": labels, "rows": rows}
+
+
+def _body(body: Body, unit: str = "Å") -> tuple[str, str]:
+    moves = "" if body.motion is None else f"{body.angle:.0f}° against body {body.relative_to}"
+    return "" if math.isnan(body.fit) else f"{body.fit:.2f} {unit}", moves
+
+
+def _inside(analysis: Analysis, members: Ints) -> tuple[str, str]:
+    """Median σ inside a group and to its siblings, where it is a cluster that was judged."""
+    unit = unit_label(analysis.hierarchy.unit)
+    for record in analysis.clusters:
+        if record.separation is not None and np.array_equal(record.sites, members):
+            both = record.separation.inside, record.separation.across
+            inside, across = (f"±{value:.2g} {unit}".strip() for value in both)
+            return inside, across
+    return "", ""
+
+
+def _scales(analysis: Analysis, suggested: list[tuple[float, str]]) -> list[Scene]:
+    whole = style.cutoff_of(analysis)
+    scales = [] if whole is None else [("whole finding", whole)]
+    for cutoff, reason in reversed(suggested):
+        plateau = reason.startswith("widest")
+        scales.append(("widest plateau" if plateau else "paper's inflection", cutoff))
+    return [{"label": label, "cutoff": cutoff} for label, cutoff in scales]
+
+
+# ---- sites and clusters --------------------------------------------------------------------------
+
+
+def _sites(analysis: Analysis) -> Scene:
+    names = ("names", "elements", "resnames", "resids", "icodes", "chains")
+    columns = {name: getattr(analysis.system.sites, name) for name in names}
+    return {"objects": analysis.system.site_objects} | columns
+
+
+def _shown(analysis: Analysis) -> Scene:
+    system, atoms, places = analysis.system, analysis.shown_atoms, style.places_of(analysis)
+    numbers = np.char.add(atoms.resids.astype(np.str_), atoms.icodes)
+    named = len({*zip(atoms.chains.tolist(), numbers.tolist(), strict=True)}) == len(numbers)
+    polymer = is_protein(atoms) | is_nucleic(atoms)
+    return {
+        "word": "residues" if polymer.any() else f"{system.shown_name}s",
+        "label": places.label,
+        "minSize": tables.min_size(analysis),
+        "names": (numbers if named else system.names[system.shown]).tolist(),
+        "chains": atoms.chains if named else np.full(len(numbers), ""),
+        "sites": system.object_sites[system.shown],
+        "order": places.order,
+        "numbers": places.numbers,
+        "letters": _letters(atoms.resnames[places.order]) if polymer.mean() > 0.5 else None,
+    }
+
+
+def _letters(names: npt.NDArray[np.str_]) -> str:
+    """Write residues as one letter each."""
+    from gemmi import find_tabulated_residue
+
+    found = [find_tabulated_residue(name).one_letter_code for name in names.tolist()]
+    return "".join(letter.strip().upper() or "X" for letter in found)
+
+
+def _clusters(analysis: Analysis) -> list[Scene]:
+    """Clusters of the condensed tree: each is a run of leaf order between two cutoffs."""
+    tree, large = analysis.hierarchy, max(2, tables.min_size(analysis))
+    condensed = condense(tree, min_size=large)
+    rows = []
+    for place, (node, record) in enumerate(zip(condensed.nodes, analysis.clusters, strict=True)):
+        judged, separation = not math.isnan(record.support), record.separation
+        own = (condensed.owners == place) & (tree.sizes >= large)
+        start = int(tree.starts[node])
+        run = {"start": start, "stop": start + int(tree.sizes[node])}
+        forms, joins = float(tree.births[own].min()), float(tree.deaths[node])
+        words = {
+            "members": tables.runs(analysis.shown_atoms, record.sites),
+            "support": f"{100 * record.support:.0f} %" if judged else "",
+            "separation": f"{separation.ratio:.1f}×" if judged and separation else "",
+            "look": _LOOKS[record.sure] if judged else "plain",
+            "verdict": f"{record.sure.capitalize()}." if judged else "",
+        }
+        rows.append(run | {"forms": forms, "joins": joins} | words)
+    return rows
+
+
+def _curves(analysis: Analysis, limits: tuple[float, float]) -> Scene:
+    tree, large = analysis.hierarchy, tables.min_size(analysis)
+    counted = count_clusters(tree, large=large, cutoffs=tree.levels)
+    chance = analysis.confidence and analysis.confidence.chance
+    drawn: Scene = {"theory": None, "chance": None}
+    if analysis.made.theory and analysis.system.n_snapshots == 2:
+        grid = np.linspace(*limits, 200)
+        joined = theory.join_probability(grid, link_length=analysis.made.length or 1.0)
+        drawn["theory"] = {"cutoffs": grid, "fraction": theory.tail_fraction(joined, large=large)}
+    if chance:
+        high = np.quantile(chance.largest, 0.95, axis=0)
+        drawn["chance"] = {"cutoffs": chance.cutoffs, "largest": high}
+    return drawn | {
+        "large": large,
+        "fraction": counted.large_fraction,
+        "sizes": counted.sizes,
+        "sizeFractions": list(counted.size_fractions),
+        "largest": counted.largest,
+    }
+
+
+def _matrix(analysis: Analysis) -> Scene | None:
+    """σ of pairs of shown objects in the order of the axis; of many objects, means of bins."""
+    if analysis.fluctuations is None:
+        return None
+    sigma = matrices.bin_sigma(analysis, _MOST_BINS)
+    upper = sigma[np.triu_indices(len(sigma), 1)]
+    known = np.isfinite(upper)
+    if not known.any():
+        return None
+    top = float(upper[known].max()) or 1.0
+    values = np.full(len(upper), 255, dtype=np.uint8)
+    values[known] = np.rint(254 * upper[known] / top)
+    name = f"{analysis.hierarchy.quantity.symbol} of pairs"
+    return {"name": name, "size": len(sigma), "top": top, "values": values}
+
+
+# ---- sampling and origin --------------------------------------------------------------------------
+
+
+def _sampling(analysis: Analysis) -> Scene:
+    known = analysis.confidence
+    facts = [["snapshots", f"{analysis.system.n_snapshots:,}"]]
+    if known is not None and len(known.sampling.replicas) > 1:
+        facts.append(["runs", ", ".join(f"{n:,} snapshots" for n in known.sampling.replicas)])
+    if known is not None and math.isfinite(known.sampling.n_effective):
+        count = f"about {known.sampling.n_effective:.2g} of the slowest motion"
+        facts.append(["independent samples", f"{count}; 30 are enough for exact cutoffs"])
+    return {"facts": facts}
+
+
+def _about(analysis: Analysis) -> Scene:
+    made, fields = analysis.made, type(analysis.made.settings).model_fields
+    inputs = [("input", f"{each.name} (SHA-256 {each.sha256})") for each in made.sources]
+    rows = [("version", made.version), ("command", made.command), *inputs]
+    rows += [("objects", made.objects), ("pairs", made.pairs)]
+    options = [
+        (fields[name].description or name, str(getattr(made.settings, name)))
+        for name in made.given
+        if name in fields
+    ]
+    return {"rows": [row for row in rows if row[1]], "notes": analysis.notes, "options": options}

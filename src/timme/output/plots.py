@@ -15,37 +15,14 @@ from timme.confidence.assessment import Confidence
 from timme.hierarchy.curves import Curves
 from timme.hierarchy.stripes import lay_out_stripes
 from timme.hierarchy.tree import Hierarchy
-from timme.output.axes import (
-    HEIGHT,
-    NORMAL,
-    WIDTH,
-    Places,
-    count,
-    cutoff_limits,
-    draw_cutoffs,
-    draw_legend,
-    draw_places,
-    new_axes,
-    new_figure,
-    places_of,
-    set_letters,
-    symbol,
-    with_unit,
-)
-from timme.output.colours import (
-    REST,
-    SAFE,
-    family_colours,
-    finding_labels,
-    group_colours,
-    palette_of,
-)
+from timme.output import style
+from timme.output.style import Places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CORE, THEORY = SAFE[0], "#d55e00"
+CORE, THEORY = style.SAFE[0], "#d55e00"
 _MOST_VECTORS = 20_000  # stripes; more become an image within a vector file
 _MOST_SHADED = 5_000  # sites whose clusters are shaded by their support
 _SHADES = {  # transparency of white over a cluster, its hatching, and what they mean
@@ -72,16 +49,15 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
     """
     if ax is not None:
         raise ValueError("the figure of the finding has two axes of its own: leave out ax=")
-    places, in_space = places_of(analysis), not analysis.system.sequential
+    places, in_space = style.places_of(analysis), not analysis.system.sequential
     in_space &= analysis.system.coordinates.shape[1] > 1
-    figure = new_figure(1.55 * HEIGHT if in_space else 1.15 * HEIGHT, 1.2 * WIDTH)
-    upper, lower = figure.subplots(2, 1, height_ratios=(1.1, 1) if in_space else (0.08, 1))
-    set_letters(upper)
-    set_letters(lower)
+    height, ratios = (1.55, (1.1, 1)) if in_space else (1.15, (0.08, 1))
+    figure = style.new_figure(height * style.HEIGHT, 1.2 * style.WIDTH)
+    upper, lower = map(style.set_letters, figure.subplots(2, 1, height_ratios=ratios))
     if analysis.finding is not None:
         caption = "\n".join(textwrap.wrap(analysis.finding.sentence, 72))
         figure.suptitle(
-            caption, x=0.01, ha="left", size=NORMAL + 1, weight="bold", parse_math=False
+            caption, x=0.01, ha="left", size=style.NORMAL + 1, weight="bold", parse_math=False
         )
     if in_space:
         _draw_in_space(upper, analysis)
@@ -93,9 +69,9 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
 
 def _draw_along(axes: Axes, analysis: Analysis, places: Places) -> None:
     """Draw the group of each shown object along the axis of the dilution plot."""
-    labels = finding_labels(analysis)[places.order]
+    labels = style.finding_labels(analysis)[places.order]
     edges = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
-    colours = group_colours(int(labels.max(initial=-1)) + 1, palette_of(analysis))
+    colours = style.group_colours(analysis)
     axes.bar(
         edges, 1.0, np.diff(np.append(edges, len(labels))), align="edge", linewidth=0,
         color=colours[labels[edges]],
@@ -106,17 +82,17 @@ def _draw_along(axes: Axes, analysis: Analysis, places: Places) -> None:
 
 def _draw_in_space(axes: Axes, analysis: Analysis) -> None:
     """Draw the groups in space: the two widest directions of the first snapshot."""
-    system, labels = analysis.system, finding_labels(analysis)
+    system, labels = analysis.system, style.finding_labels(analysis)
     points = np.asarray(system.coordinates[system.object_sites[system.shown]], np.float64)
     widest = np.sort(np.argsort(-np.nanstd(points, axis=0), kind="stable")[:2])
-    colours = group_colours(int(labels.max(initial=-1)) + 1, palette_of(analysis))
+    colours = style.group_colours(analysis)
     size = float(np.clip(8_000 / max(len(points), 1), 2, 40))
     for group in (-1, *range(len(colours) - 1)):
         across, up = points[labels == group][:, widest].T
         axes.scatter(across, up, s=size, color=str(colours[group]), linewidths=0)
     axes.set_aspect("equal")
     x, y = ("xyz"[direction] for direction in widest)
-    axes.set(xlabel=with_unit(x, system.unit), ylabel=with_unit(y, system.unit))
+    axes.set(xlabel=style.with_unit(x, system.unit), ylabel=style.with_unit(y, system.unit))
     _name_groups(axes, analysis, labels, "beside", columns=1)
 
 
@@ -125,7 +101,7 @@ def _name_groups(axes: Axes, analysis: Analysis, labels: Ints, where: str, *, co
 
     found = analysis.finding
     groups, sizes = np.unique(labels, return_counts=True)
-    colours = group_colours(int(groups.max(initial=-1)) + 1, palette_of(analysis))
+    colours = style.group_colours(analysis)
     if found is None or not (groups >= 0).any():
         return
     what = {"bodies": "body", "motion": "body", "core": "core", "one body": "body"}
@@ -136,7 +112,7 @@ def _name_groups(axes: Axes, analysis: Analysis, labels: Ints, where: str, *, co
         text = f"{name} {own} ({size})" if group >= 0 else f"none ({size})"
         handles.append(Patch(color=str(colours[group]), label=text))
     handles = handles[1:] + handles[:1] if groups[0] < 0 else handles
-    draw_legend(axes, where, handles=handles, ncols=min(columns, len(handles)))
+    style.draw_legend(axes, where, handles=handles, ncols=min(columns, len(handles)))
 
 
 def dilution(analysis: Analysis, ax: Axes | None = None) -> Axes:
@@ -154,15 +130,14 @@ def dilution(analysis: Analysis, ax: Axes | None = None) -> Axes:
     Axes
         Cutoffs grow upwards; the stripes are its first collection.
     """
-    axes, places = new_axes(ax), places_of(analysis)
+    axes, places = style.new_axes(ax), style.places_of(analysis)
     tree, least = analysis.hierarchy, min_size(analysis)
-    colours = family_colours(tree, finding_labels(analysis), palette_of(analysis))
+    colours = style.family_colours(analysis)
     _draw_stripes(axes, tree, places.order, least, colours)
     if analysis.confidence is not None and tree.n_sites <= _MOST_SHADED:
         _shade(axes, analysis.confidence, np.argsort(places.order))
-    cutoff = None if analysis.finding is None else analysis.finding.cutoff
-    draw_places(axes, places)
-    draw_cutoffs(axes, "y", analysis, cutoff_limits(count(analysis), cutoff))
+    style.draw_places(axes, places)
+    style.draw_cutoffs(axes, "y", analysis)
     return axes
 
 
@@ -170,11 +145,11 @@ def dilutions(comparison: Comparison, ax: Axes | None = None) -> Figure:
     """Draw both dilution plots of a comparison, clusters that match in one colour."""
     if ax is not None:
         raise ValueError("the dilutions of a comparison have two axes of their own: leave out ax=")
-    figure = new_figure(1.9 * HEIGHT)
+    figure = style.new_figure(1.9 * style.HEIGHT)
     each = zip(figure.subplots(2, 1), comparison.sides, comparison.names, strict=True)
     for axes, side, name in each:
-        dilution(side, set_letters(axes))
-        axes.set_title(name, size=NORMAL, parse_math=False)
+        dilution(side, style.set_letters(axes))
+        axes.set_title(name, size=style.NORMAL, parse_math=False)
     return figure
 
 
@@ -238,12 +213,12 @@ def _shade(axes: Axes, confidence: Confidence, place: Ints) -> None:
         grey = str(1 - 0.67 * (1 - alpha))
         handles.append(Patch(facecolor=grey, edgecolor="white", hatch=hatch, label=words))
     if handles:
-        draw_legend(axes, "below", handles=handles, ncols=3)
+        style.draw_legend(axes, "below", handles=handles, ncols=3)
 
 
 def fraction(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the fraction of sites in large clusters, beside theory or independent walkers."""
-    axes, counted = new_axes(ax), count(analysis)
+    axes, counted = style.new_axes(ax), style.count(analysis)
     axes.set(ylim=(-0.02, 1.02), ylabel=rf"Fraction in clusters of $\geq$ {counted.large}")
     chance = None if analysis.confidence is None else analysis.confidence.chance
     if chance is not None:
@@ -254,8 +229,9 @@ def fraction(analysis: Analysis, ax: Axes | None = None) -> Axes:
     _draw_curves(axes, counted, {"measured": (counted.large_fraction, CORE)})
     _draw_theory(axes, analysis, lambda p: theory.tail_fraction(p, large=counted.large))
     if len(axes.get_legend_handles_labels()[0]) > 1:
-        draw_legend(axes, "lower right")
-    return _finish_curves(axes, analysis, counted)
+        style.draw_legend(axes, "lower right")
+    style.draw_cutoffs(axes, "x", analysis)
+    return axes
 
 
 def sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
@@ -263,37 +239,21 @@ def sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    axes, counted = new_axes(ax), count(analysis)
+    axes, counted = style.new_axes(ax), style.count(analysis)
     shades = [to_hex(colormaps["viridis"](x)) for x in np.linspace(0.1, 0.92, len(counted.sizes))]
     rows = zip(counted.sizes, counted.size_fractions, shades, strict=True)
     _draw_curves(axes, counted, {f"$r$ = {size}": (row, shade) for size, row, shade in rows})
     small = np.array(counted.sizes)[:, None]
     _draw_theory(axes, analysis, lambda p: theory.size_fraction(small, p))
     axes.set(ylim=(-0.02, 1.02), ylabel="Fraction of sites $P(r)$")
-    draw_legend(axes, "beside")
-    return _finish_curves(axes, analysis, counted)
-
-
-def cluster_sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
-    """Draw the largest cluster, the mean size and the number of clusters."""
-    axes, counted = new_axes(ax), count(analysis)
-    curves = {
-        "largest": (counted.largest.astype(np.float64), CORE),
-        r"mean $\langle r \rangle$": (counted.mean_size, THEORY),
-        "number": (counted.n_clusters.astype(np.float64), "#777777"),
-    }
-    _draw_curves(axes, counted, curves)
-    most = counted.n_sites
-    _draw_theory(axes, analysis, lambda p: np.minimum(theory.mean_size(p), most))
-    axes.set_yscale("log")
-    axes.set(ylim=(0.8, 1.25 * most), ylabel="Sites, or clusters")
-    draw_legend(axes, "beside")
-    return _finish_curves(axes, analysis, counted)
+    style.draw_legend(axes, "beside")
+    style.draw_cutoffs(axes, "x", analysis)
+    return axes
 
 
 def _draw_curves(axes: Axes, counted: Curves, curves: dict[str, tuple[Floats, str]]) -> None:
     """Draw staircases, from the start of the axis to beyond the last step."""
-    low, high = cutoff_limits(counted)
+    low, high = style.cutoff_limits(counted)
     steps = np.maximum(counted.cutoffs, min(low, 0.0))
     for label, (values, colour) in curves.items():
         x = np.append(steps, max(10 * high, steps[-1]))
@@ -306,33 +266,27 @@ def _draw_theory(axes: Axes, analysis: Analysis, curve: Any) -> None:
     if not analysis.made.theory or analysis.system.n_snapshots != 2:
         return
     length = analysis.made.length or 1.0
-    grid = np.linspace(0.0, cutoff_limits(count(analysis))[1], 500)[1:]
+    grid = np.linspace(0.0, style.cutoff_limits(style.count(analysis))[1], 500)[1:]
     rows = np.atleast_2d(curve(theory.join_probability(grid, link_length=length)))
     for number, row in enumerate(rows):
         label = None if number else "theory"
         axes.plot(grid, row, color=THEORY, linewidth=0.9, linestyle=(0, (3, 2)), label=label)
 
 
-def _finish_curves(axes: Axes, analysis: Analysis, counted: Curves) -> Axes:
-    cutoff = None if analysis.finding is None else analysis.finding.cutoff
-    draw_cutoffs(axes, "x", analysis, cutoff_limits(counted, cutoff))
-    return axes
-
-
 def mobility(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the cutoff at which each site joins the core; grey for those that never do."""
-    axes, places = new_axes(ax, 0.75 * HEIGHT), places_of(analysis)
+    axes, places = style.new_axes(ax, 0.75 * style.HEIGHT), style.places_of(analysis)
     heights = analysis.hierarchy.core_heights()[places.order]
     quantity, known = analysis.hierarchy.quantity, np.isfinite(heights)
     usual = float(np.quantile(heights[known], 0.99)) if known.any() else 1.0
     edges = np.arange(len(heights) + 1)
     low = min(0.0, float(heights[known].min(initial=0.0)))
     top = 1.1 * usual if usual > low else low + 1.0
-    axes.stairs(np.where(known, low, top), edges, baseline=low, fill=True, color=REST)
-    colours = family_colours(analysis.hierarchy, finding_labels(analysis), palette_of(analysis))
+    axes.stairs(np.where(known, low, top), edges, baseline=low, fill=True, color=style.REST)
+    colours = style.family_colours(analysis)
     filled = np.where(known, heights, low)
     axes.stairs(filled, edges, baseline=low, fill=True, color=str(colours[0]))
-    draw_places(axes, places)
-    words = with_unit(f"Joins the core at {symbol(quantity.cutoff)}", quantity.unit)
+    style.draw_places(axes, places)
+    words = style.with_unit(f"Joins the core at {style.symbol(quantity.cutoff)}", quantity.unit)
     axes.set(ylim=(low, top), ylabel=words)
     return axes

@@ -1,4 +1,4 @@
-"""Places of sites for the page: frames, superpositions, axes of bodies, and sticks."""
+"""What moves on the page: frames, superpositions, axes of bodies, and sticks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from timme._arrays import Bools, Floats, Ints
+from timme.analysis import tables
 from timme.analysis.result import Analysis, Body
-from timme.ensemble.atoms import angstroms
+from timme.ensemble.atoms import angstroms, unit_label
 from timme.ensemble.space import Boxes
 from timme.motion.fits import fit
 from timme.motion.hinges import Hinge
-from timme.output import colours
+from timme.output import style
 
 MISSING = -32768  # in frames, of a site that is not seen
 _MOST_STEPS = 32_000  # from the centre to the farthest site
+_MOST_ANGLES = 2_000  # of a body
 _STICKS_PER_SITE, _MOST_STICKS = 6, 10_000
 _REACH = 0.4  # half the length of an axis in units of the width
 _BESIDE = 1.25  # radius of an arc in units of the distance of the body from its axis
@@ -61,7 +63,26 @@ def space(analysis: Analysis) -> Part:
     }
 
 
-def axis(analysis: Analysis, number: int, body: Body, hinge: Hinge) -> Part | None:
+def motion(analysis: Analysis) -> Part | None:
+    """Return the axes of moving bodies, their angles and what is known of both."""
+    moving = [(k, body, body.motion) for k, body in enumerate(analysis.bodies) if body.motion]
+    if not moving:
+        return None
+    angles, facts, unit = [], [], unit_label(analysis.system.unit)
+    for k, body, hinge in moving:
+        count = len(hinge.angles)
+        some = np.unique(np.linspace(0, max(count - 1, 0), min(count, _MOST_ANGLES)).astype(int))
+        drawn = {"frames": hinge.frames[some] + 1, "values": hinge.angles[some]}
+        angles.append({"body": k} | drawn)
+        turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms against body {body.relative_to}"
+        known = f"; axis known to ±{hinge.axis_cone:.0f}°" if hinge.axis_cone > 0 else ""
+        text = f"{turns}; slides {tables.slide(hinge):.1f} {unit}{known}"
+        facts.append([f"body {body.name}", text if count else hinge.kind])
+    arrows = [_axis(analysis, k, body, hinge) for k, body, hinge in moving]
+    return {"axes": [arrow for arrow in arrows if arrow], "angles": angles, "facts": facts}
+
+
+def _axis(analysis: Analysis, number: int, body: Body, hinge: Hinge) -> Part | None:
     """Return the arrow along an axis, and the way of the centre of a body about it."""
     if len(hinge.axis) != 3 or not np.isfinite(hinge.axis).all() or not len(hinge.angles):
         return None
@@ -106,7 +127,7 @@ def _view(points: Floats) -> Any:
 
 def _fits(analysis: Analysis, first: Floats, frames: Floats) -> Floats | None:
     """Rotations and shifts that lay frames onto body 1, or the core, of the first snapshot."""
-    labels, system = colours.finding_labels(analysis), analysis.system
+    labels, system = style.finding_labels(analysis), analysis.system
     still = labels == (analysis.motion.reference if analysis.motion else 0)
     if analysis.made.kind != "molecule" or len(frames) < 2 or still.sum() < 4:
         return None

@@ -19,7 +19,7 @@ from timme.analysis.tables import min_size
 from timme.ensemble import Ensemble
 from timme.ensemble.atoms import Atoms
 from timme.ensemble.residues import residue_index
-from timme.output.colours import finding_labels
+from timme.output import style
 
 if TYPE_CHECKING:
     import gemmi
@@ -32,7 +32,7 @@ _CHAIN, _RESIDUE, _ATOM = "A", "UNX", "X"  # of what has no name
 
 def groups_of_sites(analysis: Analysis) -> Ints:
     """Return the group of each site, 0 for none; a residue has that of its shown site."""
-    system, labels = analysis.system, finding_labels(analysis) + 1
+    system, labels = analysis.system, style.finding_labels(analysis) + 1
     if analysis.made.kind == "molecule":
         residue = residue_index(system.sites)
         of_residues = np.zeros(residue.max(initial=-1) + 1, np.int64)
@@ -49,7 +49,7 @@ def clusters_of_sites(analysis: Analysis) -> Ints:
     What is not shown takes the cluster of the shown objects with which it moves.
     """
     system = analysis.system
-    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    cutoff = style.cutoff_of(analysis)
     if cutoff is None:
         return np.zeros(len(system.site_objects), np.int64)
     shown, every = analysis.hierarchy.cut(cutoff), analysis.atom_hierarchy.cut(cutoff).labels
@@ -77,7 +77,7 @@ def scale(unit: str) -> float:
 
 def title(analysis: Analysis) -> str:
     """Return what the columns mean, in printable ASCII."""
-    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    cutoff = style.cutoff_of(analysis)
     at = "no cutoff" if cutoff is None else analysis.hierarchy.quantity.cutoff_text(cutoff)
     columns = f"B-factor = group of the finding, occupancy = cluster at {at}"
     plain = f"{analysis.made.title}: {columns}, both from 1, 0 for none".translate(_ASCII)
@@ -297,28 +297,3 @@ def ndx(analysis: Analysis) -> str:
         lines.append(f"[ {name} ]")
         lines += [" ".join(map(str, members[at : at + 15])) for at in range(0, len(members), 15)]
     return "\n".join([*lines, ""])
-
-
-def chimerax_groups(analysis: Analysis) -> str:
-    """Return names of groups and clusters in ChimeraX, by residues of the user's own structure."""
-    atoms, lines = analysis.system.sites, [f"# {title(analysis)}"]
-    for name, sites in _named(analysis):
-        parts = []
-        for chain in dict.fromkeys(atoms.chains[sites].tolist()):
-            if re.fullmatch(r"\w*", chain):  # others cannot be named in ChimeraX
-                own = sites[atoms.chains[sites] == chain]
-                numbers = _ranges(np.unique(atoms.resids[own]).tolist())
-                parts.append(f"{'/' * bool(chain)}{chain}:{','.join(numbers)}")
-        if parts:
-            lines.append(f"name {name} {' | '.join(parts)}")
-    return "\n".join([*lines, ""])
-
-
-def _ranges(numbers: list[int]) -> list[str]:
-    """Return ascending numbers as ranges; below 0 a range would be read as something else."""
-    found = list[str]()
-    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
-        own = [number for _, number in run]
-        long = len(own) > 1 and own[0] >= 0
-        found += [f"{own[0]}-{own[-1]}"] if long else [str(number) for number in own]
-    return found

@@ -13,14 +13,7 @@ import numpy as np
 
 from timme._arrays import Floats
 from timme.analysis.result import Analysis
-from timme.output import structures
-from timme.output.colours import (
-    REST,
-    cluster_colours,
-    finding_labels,
-    group_colours,
-    palette_of,
-)
+from timme.output import structures, style
 
 STRUCTURE = "structure.cif"
 _MOST_ARROWS = 400  # of a mode
@@ -65,14 +58,13 @@ class View(NamedTuple):
 
 def views(analysis: Analysis) -> list[View]:
     """Return the views of a result: bodies with axes, clusters, and the largest mode."""
-    palette, labels = palette_of(analysis), finding_labels(analysis)
+    labels, cutoff = style.finding_labels(analysis), style.cutoff_of(analysis)
     kind = {"rigidity": "core", "compare": "cluster_of_first"}.get(analysis.made.recipe, "body")
-    paint = group_colours(int(labels.max(initial=-1)) + 1, palette)[:-1].tolist()
+    paint = style.group_colours(analysis)[: labels.max(initial=-1) + 1].tolist()
     groups = [Group(f"{kind}_{k}", k, colour) for k, colour in enumerate(paint, start=1)]
     found = [View("bodies", "b", groups, _axes(analysis))]
-    finding = analysis.finding
-    if finding is not None and finding.cutoff is not None:
-        colours = cluster_colours(analysis, finding.cutoff)
+    if cutoff is not None:
+        colours = style.cluster_colours(analysis, cutoff)
         numbers = range(1, int(structures.clusters_of_sites(analysis).max(initial=0)) + 1)
         clusters = [Group(f"cluster_{k}", k, str(colours[k - 1])) for k in numbers]
         found.append(View("clusters", "q", clusters, []))
@@ -87,7 +79,7 @@ def _axes(analysis: Analysis) -> list[Arrow]:
     if motion is None:
         return []
     reach = 0.4 * float(np.ptp(structures.positions(analysis), axis=0).max())
-    colours, found = group_colours(motion.bodies.n_bodies, palette_of(analysis)), list[Arrow]()
+    colours, found = style.group_colours(analysis), list[Arrow]()
     for body, each in zip(motion.moving, motion.hinges, strict=True):
         if np.isfinite(each.axis).all() and np.isfinite(each.point).all() and len(each.axis) == 3:
             middle, along = unit * each.point, reach * each.axis
@@ -121,13 +113,13 @@ def pymol(analysis: Analysis) -> str:
         "# In PyMOL, in this folder: @view.pml; scenes: bodies, clusters, largest_mode",
         f"load {STRUCTURE}, timme",
         "bg_color white",
-        f"set_color timme_rest, {_rgb(REST)}",
+        f"set_color timme_rest, {_rgb(style.REST)}",
     ]
-    style = "cartoon" if has_backbone(analysis) else "ribbon"
+    look = "cartoon" if has_backbone(analysis) else "ribbon"
     every = views(analysis)
     for view in every:
         lines += ["hide everything", "disable all", "enable timme", "color timme_rest, timme"]
-        lines += [f"show {style}, timme", "show sticks, timme and organic"]
+        lines += [f"show {look}, timme", "show sticks, timme and organic"]
         for name, value, colour in view.groups:
             lines += [f"set_color timme_{name}, {_rgb(colour)}"]
             lines += [f"select {name}, timme and {view.column}={value}"]
@@ -146,11 +138,11 @@ def pymol(analysis: Analysis) -> str:
 def chimerax(analysis: Analysis) -> str:
     """Return a script of ChimeraX with a model for each view; the first is shown."""
     lines = [f"# {structures.title(analysis)}", "set bgColor white"]
-    style, made = "c" if has_backbone(analysis) else "a", 100  # models above those of ChimeraX
+    look, made = "c" if has_backbone(analysis) else "a", 100  # models above those of ChimeraX
     for number, view in enumerate(views(analysis), start=1):
         lines += [f"open {STRUCTURE} name {view.name}", f"hide #{number} target abc"]
-        lines += [f"show #{number} target {style}", f"show #{number} & ligand target a"]
-        lines.append(f"color #{number} {REST}")
+        lines += [f"show #{number} target {look}", f"show #{number} & ligand target a"]
+        lines.append(f"color #{number} {style.REST}")
         attribute = {"b": "bfactor", "q": "occupancy"}[view.column]
         for name, value, colour in view.groups:
             chosen = f"#{number} & @@{attribute}={value}"
@@ -180,9 +172,9 @@ def vmd(analysis: Analysis) -> str:
         "set here [file dirname [info script]]",
         "color Display Background white",
     ]
-    style = "NewCartoon" if has_backbone(analysis) else "Licorice"
+    look = "NewCartoon" if has_backbone(analysis) else "Licorice"
     every = views(analysis)
-    paints = {REST, *(group.colour for view in every for group in view.groups)}
+    paints = {style.REST, *(group.colour for view in every for group in view.groups)}
     paints |= {arrow.colour for view in every for arrow in view.arrows}
     numbers = {colour: _FIRST_COLOUR - 1 - k for k, colour in enumerate(sorted(paints))}
     lines += [f"color change rgb {k} {_row(_parts(c), ' ')}" for c, k in numbers.items()]
@@ -193,14 +185,15 @@ def vmd(analysis: Analysis) -> str:
             "mol delrep 0 top",
         ]
         column = {"b": "beta", "q": "occupancy"}[view.column]
-        values = {0: REST} | {group.value: group.colour for group in view.groups}
+        values = {0: style.REST} | {group.value: group.colour for group in view.groups}
         for value, colour in values.items():
             # A cartoon needs whole residues: those of the atom that its ribbon follows.
-            chosen = f"same residue as ({column} {value} and name CA P C4')"
+            own = f"{column} {value}"
+            whole = f"same residue as ({own} and name CA P C4')"
             lines += [
-                f"mol representation {style}",
+                f"mol representation {look}",
                 f"mol color ColorID {numbers[colour]}",
-                f"mol selection {{{chosen if style == 'NewCartoon' else f'{column} {value}'}}}",
+                f"mol selection {{{whole if look == 'NewCartoon' else own}}}",
                 "mol addrep top",
             ]
         for arrow in view.arrows:
