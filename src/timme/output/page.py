@@ -365,7 +365,7 @@ def _matrix(analysis: Analysis) -> Scene | None:
     return {"name": name, "size": len(sigma), "top": top, "values": values}
 
 
-# ---- sampling and origin --------------------------------------------------------------------------
+# ---- sampling and origin -------------------------------------------------------------------------
 
 
 def _sampling(analysis: Analysis) -> Scene:
