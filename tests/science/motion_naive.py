@@ -103,29 +103,8 @@ def sharpness(
 
 
 def rmsf(snapshots: Floats) -> Floats:
-    """Root mean square distance from the mean place, site by site, where it is seen."""
-    found = []
-    for site in range(snapshots.shape[1]):
-        seen = [places[site] for places in snapshots if not np.isnan(places[site]).any()]
-        mean = np.mean(seen, axis=0)
-        found.append(math.sqrt(sum(math.dist(place, mean) ** 2 for place in seen) / len(seen)))
-    return np.array(found)
-
-
-def linear_share(places: Floats, away: Floats, clusters: list[list[int]]) -> float:
-    """Share of displacements that shifts and small turns of clusters account for."""
-    left = total = 0.0
-    for cluster in clusters:
-        about = places[cluster] - places[cluster].mean(axis=0)
-        columns = [np.tile(unit, len(cluster)) for unit in np.eye(3)]
-        columns += [np.cross(unit, about).ravel() for unit in np.eye(3)]
-        matrix = np.array(columns).T
-        for frame in away:
-            wanted = frame[cluster].ravel()
-            solution, *_ = np.linalg.lstsq(matrix, wanted, rcond=1e-9)
-            left += float(((wanted - matrix @ solution) ** 2).sum())
-            total += float((wanted**2).sum())
-    return 1 - left / total
+    """Root mean square distance from the mean place, site by site."""
+    return np.asarray(np.sqrt(((snapshots - snapshots.mean(axis=0)) ** 2).sum(axis=2).mean(axis=0)))
 
 
 def two_point(

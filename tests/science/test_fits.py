@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,9 +13,13 @@ from scipy.spatial.transform import Rotation
 from tests.science import motion_naive as naive
 from tests.strategies import seeds
 from timme.ensemble import Ensemble
-from timme.motion import hinge, principal_components, rmsf, superpose
+from timme.motion import Hinge, bodies, hinge, principal_components, rmsf, superpose
 from timme.motion.fits import degeneracy, fit, shape_of
 from timme.synthetic import bodies as planted_bodies
+
+
+def swing(ensemble: Ensemble) -> Hinge:
+    return hinge(ensemble, body=np.arange(60, 100), reference=np.arange(60))
 
 
 @given(seeds, st.integers(4, 12))
@@ -120,19 +126,6 @@ def test_a_turn_in_the_plane_is_found(seed: int, angle: float) -> None:
     np.testing.assert_allclose(poses.rotations[0], turn, atol=1e-9)
 
 
-def test_unseen_sites_are_left_out_of_their_snapshot() -> None:
-    rng = np.random.default_rng(5)
-    shape = rng.normal(size=(8, 3))
-    turns = Rotation.random(6, rng=rng).as_matrix()
-    snapshots = shape @ turns.swapaxes(1, 2) + rng.normal(size=(6, 1, 3))
-    snapshots[0, :2] = snapshots[3, 5:] = np.nan
-    found = shape_of(snapshots)
-    assert found.rest == pytest.approx(0, abs=1e-9)
-    assert found.n_fitted == 6
-    between = np.linalg.norm(found.places[0] - found.places[7])
-    assert between == pytest.approx(np.linalg.norm(shape[0] - shape[7]))
-
-
 def test_the_first_snapshot_stays_where_it_is_if_the_body_is_rigid() -> None:
     planted = planted_bodies((30, 20), 6, spans=[60.0], jitter=0.0)
     laid = superpose(planted.ensemble, planted.labels == 0).ensemble
@@ -151,14 +144,6 @@ def test_streaming_gives_what_one_block_does(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(rmsf(parts.ensemble), rmsf(whole.ensemble), rtol=1e-9)
 
 
-def test_rmsf_is_that_of_loops_where_sites_are_seen() -> None:
-    rng = np.random.default_rng(1)
-    snapshots = rng.normal(size=(9, 5, 3))
-    snapshots[rng.random((9, 5)) < 0.3] = np.nan
-    found = rmsf(Ensemble.from_array(snapshots, gaps=True))
-    np.testing.assert_allclose(found, naive.rmsf(snapshots), rtol=1e-12)
-
-
 def test_a_heavy_site_is_held_stiller() -> None:
     rng = np.random.default_rng(2)
     snapshots = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]]) + 0.3 * rng.normal(
@@ -170,12 +155,26 @@ def test_a_heavy_site_is_held_stiller() -> None:
     assert heavy[0] < 0.3 * plain[0]
 
 
-def test_snapshots_without_the_body_are_left_out_and_counted() -> None:
+def test_snapshots_without_orientation_are_left_out_and_counted() -> None:
     snapshots = planted_bodies((30, 20), 6, spans=[60.0]).ensemble.coordinates().copy()
-    snapshots[2, :28] = np.nan
-    found = superpose(Ensemble.from_array(snapshots, gaps=True), np.arange(30))
+    snapshots[2, :30] = np.arange(30)[:, None]  # on a line
+    found = superpose(Ensemble.from_array(snapshots), np.arange(30))
     assert found.ensemble.n_snapshots == 5
     assert "1 snapshots were left out" in found.notes[0]
+
+
+def test_rmsf_is_that_of_loops() -> None:
+    snapshots = np.random.default_rng(1).normal(size=(9, 5, 3))
+    found = rmsf(Ensemble.from_array(snapshots))
+    np.testing.assert_allclose(found, naive.rmsf(snapshots), rtol=1e-12)
+
+
+@pytest.mark.parametrize("ask", [bodies, superpose, principal_components, swing])
+def test_sites_with_gaps_are_refused(ask: Callable[[Ensemble], object]) -> None:
+    snapshots = planted_bodies((60, 40), 6, spans=[60.0]).ensemble.coordinates().copy()
+    snapshots[2, 7] = np.nan
+    with pytest.raises(ValueError, match="seen in all snapshots, but 1 of"):
+        ask(Ensemble.from_array(snapshots, gaps=True))
 
 
 def test_bad_weights_are_refused() -> None:

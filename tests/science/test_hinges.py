@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,6 @@ from scipy.spatial.transform import Rotation
 
 from timme.ensemble import Ensemble
 from timme.motion import Hinge, describe_motion, hinge, screw
-from timme.motion.joints import two_states
 from timme.synthetic import PlantedBodies, relaxing
 from timme.synthetic import bodies as planted_bodies
 
@@ -147,23 +145,6 @@ def test_points_and_lines_have_no_axis(sites: list[int]) -> None:
         assert np.isnan(found.axis).all()
 
 
-def test_snapshots_in_which_a_body_is_not_whole_do_not_count() -> None:
-    snapshots = plant(10, 60.0).ensemble.coordinates().copy()
-    snapshots[3, 63:] = snapshots[5, 5:60] = snapshots[7, 60:68] = np.nan
-    snapshots[:, 80:85] = np.nan  # never seen: says nothing of a snapshot
-    ensemble = Ensemble.from_array(snapshots, gaps=True)
-    found = found_in(ensemble)
-    assert found.frames.tolist() == [0, 1, 2, 4, 6, 7, 8, 9]
-    assert "8 of 10 snapshots" in found.verdict
-    snapshots[:, 60:] = np.nan
-    never = found_in(Ensemble.from_array(snapshots, gaps=True))
-    assert never.verdict == "the body has no orientation: it has no site"
-    snapshots[0] = plant(10, 60.0).ensemble.coordinates()[0]
-    none = found_in(Ensemble.from_array(snapshots, gaps=True))
-    assert none.kind == "undefined"
-    assert "1 of 10 snapshots" in none.verdict
-
-
 def test_snapshots_of_weight_0_do_not_count() -> None:
     weights = np.repeat([1.0, 0.0], [7, 3])
     ensemble = Ensemble.from_array(plant(10, 60.0).ensemble.coordinates(), weights=weights)
@@ -204,15 +185,6 @@ def test_a_loose_body_has_a_warning() -> None:
     loose = np.array([15.0, 0, 0]) + 2 * rng.normal(size=(20, 40, 3))
     found = found_in(Ensemble.from_array(np.concatenate([still, loose], axis=1)))
     assert "hardly rigid" in found.verdict
-
-
-def test_two_states_of_angles_have_a_verdict() -> None:
-    ends = plant(31, 60.0, seed=3).ensemble.coordinates()[[0, -1]]
-    snapshots = ends.repeat([30, 20], axis=0)
-    snapshots = snapshots + np.random.default_rng(0).normal(0, 0.1, snapshots.shape)
-    found = found_in(Ensemble.from_array(snapshots))
-    assert re.search(r"two states, (59|60|61)° apart", found.verdict)
-    assert two_states(np.linspace(-30, 30, 400)) is None
 
 
 @pytest.mark.parametrize(("n_snapshots", "span"), [(2, 180.0), (21, 350.0)])

@@ -14,7 +14,6 @@ from timme.motion import (
     bending_residues,
     closure,
     effective_rotation,
-    interdomain_ratio,
     screw,
 )
 from timme.motion.screws import from_rotation
@@ -143,13 +142,6 @@ def test_a_pure_rotation_is_its_own_effective_rotation() -> None:
     assert effective.angle == pytest.approx(found.angle, rel=1e-6)
     assert effective.error == pytest.approx(0, abs=1e-5)
     np.testing.assert_allclose(np.cross(effective.pivot, [0, 0, 1]), 0, atol=1e-5)
-
-
-def test_bodies_that_move_as_wholes_have_a_large_ratio() -> None:
-    rng = np.random.default_rng(7)
-    before, after = two_bodies(rng, [0, 0, 0.6], np.zeros(3), 0.01)
-    ratio = interdomain_ratio(before, after, B, A)
-    assert ratio > 50
 
 
 def test_snapshots_of_other_sites_are_refused() -> None:

@@ -31,8 +31,8 @@ from timme.ensemble.atoms import angstroms
 from timme.ensemble.residues import residue_index, shown_sites
 from timme.io import read
 from timme.motion.correlation import two_point as correlate
+from timme.motion.fits import superpose
 from timme.motion.motions import describe_motion
-from timme.motion.superposition import superpose
 from timme.motion.variance import Components, principal_components, rmsip
 from timme.objects import Objects
 

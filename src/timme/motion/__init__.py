@@ -1,19 +1,11 @@
 """Motion of the parts of a system against one another: bodies, axes, variance, correlation."""
 
 from timme.motion.correlation import TwoPoint, two_point
-from timme.motion.fits import Poses, Shape, fit
+from timme.motion.fits import Poses, Shape, Superposition, fit, rmsf, superpose
 from timme.motion.hinges import Hinge, hinge
 from timme.motion.motions import Motions, describe_motion
 from timme.motion.rigid_bodies import Bodies, Level, bodies
-from timme.motion.screws import (
-    Screw,
-    bending_residues,
-    closure,
-    effective_rotation,
-    interdomain_ratio,
-    screw,
-)
-from timme.motion.superposition import Superposition, rmsf, superpose
+from timme.motion.screws import Screw, bending_residues, closure, effective_rotation, screw
 from timme.motion.variance import (
     Components,
     Explained,
@@ -27,6 +19,6 @@ __all__ = [
     "Bodies", "Components", "Explained", "Hinge", "Level", "Motions", "Poses", "Screw", "Shape",
     "Superposition", "TwoPoint", "bending_residues", "bodies", "closure",
     "describe_motion", "effective_rotation", "explained_variance", "fit", "hinge",
-    "interdomain_ratio", "overlap_with_bodies", "principal_components", "rmsf", "rmsip", "screw",
+    "overlap_with_bodies", "principal_components", "rmsf", "rmsip", "screw",
     "superpose", "two_point",
 ]  # fmt: skip

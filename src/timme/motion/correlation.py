@@ -22,7 +22,7 @@ from timme._arrays import Floats, Ints, frozen, numbers
 from timme._text import Described
 from timme.ensemble import Block, Boxes, Ensemble
 from timme.ensemble.space import pairs_within
-from timme.motion.superposition import require_dimensions
+from timme.motion.fits import require_dimensions
 
 _FEWEST = 6  # blocks that give an error: with fewer it is often too small
 _BLOCKS = 10  # of all runs, or more, where they are long enough

@@ -1,4 +1,4 @@
-"""Rigid fits: poses of a body in every snapshot, and its mean shape.
+"""Rigid fits: poses of a body in every snapshot, its mean shape, and snapshots laid onto it.
 
 A pose has a rotation R and a centre c, so that y ≈ R x + c for the places x of the shape, by
 weighted least squares. With H = Σ w y xᵀ about both centres, H = U S Vᵀ and σ = sign(det U · det V)
@@ -9,13 +9,17 @@ unique rotation: there R is NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from timme._arrays import Bools, Coordinates, Floats, frozen
+from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, indices, numbers
 from timme._kernels import rotations as kernel
 from timme._text import Described
+from timme.ensemble import Boxes, Ensemble
+from timme.ensemble.frames import Step
 
 MIRROR = "its mirror image fits as well"
 _TIE = 1e-6  # of the largest singular value: below it, directions are undetermined
@@ -28,6 +32,8 @@ _LOOSE = 0.25  # of the size of a body: a rest worth a warning
 _RANDOM = 0.35  # rad: with more noise, angles are random
 _MARGIN = 1.5  # times what noise adds to the moment of a line
 _LONG = 10.0  # ratio of moments of inertia from which a body may be a rod
+_FEWEST = 4  # sites that may be more than one body
+_STRETCH = 1e-4  # by which a step along a chain may be longer than to the nearest image
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,7 +41,7 @@ class Poses(Described):
     """Rotation and centre of a rigid body in every snapshot: y ≈ R x + c."""
 
     rotations: Floats  # (snapshots, dimensions, dimensions), NaN where not unique
-    centres: Floats  # (snapshots, dimensions), NaN where no site is seen
+    centres: Floats  # (snapshots, dimensions)
     ties: Bools  # (snapshots,), whether a mirror image makes two rotations equally good
 
     @property
@@ -59,16 +65,9 @@ class Shape(Described):
     places: Floats  # (sites, dimensions), turned as the first snapshot that could be fitted
     weights: Floats  # (sites,)
     poses: Poses
-    squares: Floats  # (sites,), mean square distance of each site from its place; NaN if unseen
+    rest: float  # root mean square distance of the sites from their places; NaN if never fitted
     n_fitted: int  # snapshots that could be fitted
     flaw: str  # why the first snapshot has no orientation, or ""
-
-    @property
-    def rest(self) -> float:
-        """Root mean square distance of the sites from their places."""
-        known = np.isfinite(self.squares)
-        weights = self.weights[known]
-        return float(np.sqrt(weights @ self.squares[known] / weights.sum()))
 
     @property
     def noise(self) -> float:
@@ -81,9 +80,36 @@ class Shape(Described):
     @property
     def verdict(self) -> str:
         """Why the body has no orientation, or nothing."""
-        if self.n_fitted:
-            return ""
-        return self.flaw or (MIRROR if self.poses.ties.any() else "it is never whole")
+        return "" if self.n_fitted else self.flaw or MIRROR
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Superposition(Described):
+    """Snapshots as seen by an observer who moves with a body."""
+
+    ensemble: Ensemble  # the same sites, laid onto the body, in open space
+    shape: Shape  # of the body, and where it was
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaidOnto(Step):
+    """Turn and shift every snapshot as a whole; boxes are taken away, since they would turn too."""
+
+    numbers: Ints  # (snapshots,), in the source, ascending
+    rotations: Floats  # (snapshots, dimensions, dimensions), of the body
+    centres: Floats  # (snapshots, dimensions), of the body
+    origin: Floats  # (dimensions,), where its centre is laid
+
+    def __call__(
+        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
+    ) -> tuple[Coordinates, Floats | None]:
+        """Return coordinates as seen from the body; NaN where it has no orientation."""
+        del boxes
+        places = np.searchsorted(self.numbers, np.asarray(numbers, np.int64))
+        about = coordinates - self.centres[places, None]
+        laid = about @ self.rotations[places] + self.origin
+        return laid.astype(coordinates.dtype, copy=False), None
 
 
 def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) -> Poses:
@@ -94,7 +120,7 @@ def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) ->
     shape : ndarray, shape (sites, dimensions)
         The body.
     snapshots : ndarray, shape (snapshots, sites, dimensions)
-        Positions of its sites; NaN where a site is not seen.
+        Positions of its sites.
     weights : ndarray, shape (sites,), optional
         Weights of the sites, such as masses; equal by default.
 
@@ -113,20 +139,90 @@ def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) ->
            [ 0.,  0.,  1.]])
     """
     given = np.ones(len(shape)) if weights is None else weights
-    known: Bools = np.asarray(np.isfinite(shape).all(axis=1))
-    seen: Bools = np.asarray(np.isfinite(snapshots).all(axis=2)) & known
-    filled = snapshots if seen.all() else np.where(seen[:, :, None], snapshots, 0.0)
-    shares, places = given * seen, np.where(known[:, None], shape, 0.0)
-    with np.errstate(invalid="ignore"):
-        means = shares / shares.sum(axis=1, keepdims=True)
-    middles = (np.nan_to_num(means)[:, None] @ filled)[:, 0]
-    products = ((filled - middles[:, None]) * shares[:, :, None]).swapaxes(1, 2) @ places
-    scale = (shares * (filled**2).sum(axis=2)).sum(axis=1)
-    rotations, ties = best_rotations(products, _POINT * scale)
-    carried = np.einsum("tij,tj->ti", rotations, means @ places)
-    middles[np.isnan(means[:, 0])] = np.nan
-    centres = middles - np.nan_to_num(carried)
+    share = given / given.sum()
+    middles = share @ snapshots
+    products = ((snapshots - middles[:, None]) * given[:, None]).swapaxes(1, 2) @ shape
+    rotations, ties = best_rotations(products, _POINT * ((snapshots**2).sum(axis=2) @ given))
+    centres = middles - np.nan_to_num(rotations @ (share @ shape))
     return Poses(frozen(rotations), frozen(centres), frozen(ties))
+
+
+def superpose(
+    ensemble: Ensemble,
+    on: str | npt.ArrayLike | None = None,
+    *,
+    weights: npt.ArrayLike | None = None,
+) -> Superposition:
+    """Lay all snapshots onto a body: its mean shape, turned as in the first snapshot.
+
+    No more than the body and one block of snapshots are held in memory.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots; in a periodic box, molecules must be whole.
+    on : str or array_like, optional
+        Sites of the body: a selection, indices, or one truth value for each; all by default.
+    weights : array_like, optional
+        Weights of these sites in the fit, such as masses; equal by default.
+
+    Returns
+    -------
+    Superposition
+        Snapshots in which the body has no orientation are left out, with a note.
+
+    Examples
+    --------
+    >>> from timme.synthetic import bodies
+    >>> planted = bodies((60, 40), spans=[60.0])
+    >>> still = superpose(planted.ensemble, planted.labels == 0)
+    >>> bool(rmsf(still.ensemble)[:60].max() < 0.3 < rmsf(still.ensemble)[60:].min())
+    True
+    """
+    require_dimensions(ensemble, "superpositions")
+    sites = body_sites(ensemble, on)
+    positions = whole_positions(ensemble.select(sites))
+    shape = shape_of(positions, site_weights(weights, len(sites)), ensemble.weights)
+    if not shape.n_fitted:
+        raise ValueError(
+            f"{ensemble.prefix}superposing needs a body with an orientation, but of the "
+            f"{len(sites)} sites chosen {shape.verdict}: select more sites"
+        )
+    fitted = np.flatnonzero(shape.poses.unique)
+    poses, places = shape.poses, np.asarray(ensemble.frames.numbers, np.int64)
+    step = LaidOnto(places, poses.rotations, poses.centres, poses.centres[fitted[0]])
+    laid = replace(ensemble, frames=ensemble.frames.then(step), images=None)
+    laid = laid if len(fitted) == ensemble.n_snapshots else laid[fitted]
+    ties = int(poses.ties.sum())
+    reasons = {
+        "the body has no orientation in them": ensemble.n_snapshots - len(fitted) - ties,
+        "the mirror image of the body fits as well": ties,
+    }
+    notes = [f"{count} snapshots were left out: {why}" for why, count in reasons.items() if count]
+    return Superposition(laid, shape, (*notes, *warnings_of(shape)))
+
+
+def rmsf(ensemble: Ensemble) -> Floats:
+    """Return the root mean square distance of sites from their mean positions.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots, which are not superposed here.
+
+    Returns
+    -------
+    ndarray, shape (sites,)
+        In the unit of the coordinates; NaN for sites that are not seen in every snapshot.
+
+    Examples
+    --------
+    >>> rmsf(Ensemble.from_array([[[0.0, 0, 0]], [[2.0, 0, 0]]]))
+    array([1.])
+    """
+    positions = np.asarray(ensemble.coordinates(), np.float64)
+    away = positions - np.average(positions, axis=0, weights=ensemble.weights)
+    return np.asarray(np.sqrt(np.average((away**2).sum(axis=2), axis=0, weights=ensemble.weights)))
 
 
 def nearest_rotations(matrices: Floats) -> tuple[Floats, Floats]:
@@ -174,36 +270,34 @@ def shape_of(
     positions = np.asarray(snapshots, np.float64)
     given = np.ones(positions.shape[1]) if weights is None else weights
     counted = np.ones(len(positions)) if counts is None else counts
-    first = positions[np.isfinite(positions).all(axis=2).sum(axis=1).argmax()]
-    places = _centred(first, given)
-    size = np.sqrt(np.nansum(places**2) / places.size) or 1.0
+    places = _centred(positions[0], given)
+    size = np.sqrt((places**2).sum() / places.size) or 1.0
     for _ in range(_STEPS):
-        inner = fit(places, positions, given).into(positions)
-        mean = _centred(_mean(inner, counted, instead=places), given)
-        new = np.isnan(places).sum() > np.isnan(mean).sum()
-        change, places = np.nanmax(np.abs(mean - places), initial=0.0), mean
-        if not new and change <= _CONVERGED * size:
+        mean = _centred(
+            _mean(fit(places, positions, given).into(positions), counted, places), given
+        )
+        change, places = np.abs(mean - places).max(), mean
+        if change <= _CONVERGED * size:
             break
-    turn = fit(places, first[None], given).rotations[0]
-    if np.isfinite(turn).all():
-        places = places @ turn.T
+    turn = fit(places, positions[:1], given).rotations[0]
+    places = places @ turn.T if np.isfinite(turn).all() else places
     poses = fit(places, positions, given)
-    squares = _mean(((poses.into(positions) - places) ** 2).sum(axis=2, keepdims=True), counted)
+    squares = _mean((poses.into(positions) - places) ** 2, counted, np.full_like(places, np.nan))
+    rest = float(np.sqrt(given @ squares.sum(axis=1) / given.sum()))
     n_fitted = int((poses.unique & (counted > 0)).sum())
-    flaw = degeneracy(first, given)
-    return Shape(frozen(places), frozen(given), poses, frozen(squares[:, 0]), n_fitted, flaw)
+    flaw = degeneracy(positions[0], given)
+    return Shape(frozen(places), frozen(given), poses, rest, n_fitted, flaw)
 
 
 def degeneracy(places: Floats, weights: Floats | None = None) -> str:
     """Why a shape (sites, dimensions) has no orientation, or nothing."""
-    given = np.ones(len(places)) if weights is None else weights
-    known = np.isfinite(places).all(axis=1) & (given > 0)
-    if known.sum() < 2:
-        return "it is a single site" if known.any() else "it has no site"
-    about = _centred(places[known], given[known])
+    known = places if weights is None else places[weights > 0]
+    if len(known) < 2:
+        return "it is a single site"
+    about = known - known.mean(axis=0)
     values = np.append(np.linalg.svd(about, compute_uv=False), [0.0, 0.0]) ** 2
-    if values[0] <= _POINT * (places[known] ** 2).sum():
-        if np.ptp(places[known], axis=0).max() <= _SAME * np.abs(places[known]).max():
+    if values[0] <= _POINT * (known**2).sum():
+        if np.ptp(known, axis=0).max() <= _SAME * np.abs(known).max():
             return "its sites are at one point"
         return "its sites are too far from the origin to be told apart"
     return "its sites are on a line" if values[1] < _TIE * values[0] and about.shape[1] > 2 else ""
@@ -211,10 +305,9 @@ def degeneracy(places: Floats, weights: Floats | None = None) -> str:
 
 def inertia(places: Floats, weights: Floats) -> Floats:
     """Σ w (|x|² 1 − x xᵀ) (3, 3) over the sites of a body, of places about their centre."""
-    known = np.isfinite(places).all(axis=1)
-    sites = np.zeros((int(known.sum()), 3))
-    sites[:, : places.shape[1]] = places[known]
-    second = (sites * weights[known, None]).T @ sites
+    sites = np.zeros((len(places), 3))
+    sites[:, : places.shape[1]] = places
+    second = (sites * weights[:, None]).T @ sites
     return np.asarray(np.trace(second) * np.eye(3) - second)
 
 
@@ -224,7 +317,7 @@ def warnings_of(*shapes: Shape) -> list[str]:
     for shape, name in zip(shapes, ("the body", "the reference"), strict=False):
         if rod_noise(shape) > _ROD_NOISE:
             words.append(f"{name} is nearly a line: turns about its length are uncertain")
-        if shape.rest > _LOOSE * np.sqrt(np.nanmean((shape.places**2).sum(axis=1))):
+        if shape.rest > _LOOSE * np.sqrt((shape.places**2).sum(axis=1).mean()):
             words.append(f"{name} is hardly rigid: its rest is more than a quarter of its size")
     return words
 
@@ -247,23 +340,107 @@ def rod_noise(shape: Shape) -> float:
     moments = np.linalg.eigvalsh(inertia(shape.places, shape.weights))
     if moments[1] <= _LONG * moments[0]:
         return 0.0
-    count = np.sqrt([np.isfinite(shape.places[:, 0]).sum(), shape.n_fitted])
+    count = np.sqrt([len(shape.places), shape.n_fitted])
     by_noise = 2 * shape.noise**2 * (count.sum() / count[1]) ** 2
     left = float(moments[0] - _MARGIN * by_noise)
     return float(shape.noise / np.sqrt(left)) if left > 0 else float("inf")
 
 
-def _mean(values: Floats, counts: Floats, instead: Floats | float = np.nan) -> Floats:
-    """Mean (sites, numbers) over the snapshots in which a site is seen, or something instead."""
-    share = counts[:, None] * np.isfinite(values[:, :, 0])
-    total = np.einsum("ts,tsd->sd", share, np.nan_to_num(values))
-    with np.errstate(invalid="ignore"):
-        mean = total / share.sum(axis=0)[:, None]
-    return np.where(np.isfinite(mean), mean, instead)
+def body_sites(ensemble: Ensemble, on: str | npt.ArrayLike | None) -> Ints:
+    """Indices of the sites of a body, at least one; all for None."""
+    if on is None:
+        return np.arange(ensemble.n_sites)
+    found = ensemble.find_sites(on) if isinstance(on, str) else on
+    sites = indices(found, ensemble.n_sites, "sites of a body")
+    if not len(sites):
+        raise ValueError("a body needs at least 1 site, got none: select some")
+    return sites
+
+
+def site_weights(weights: npt.ArrayLike | None, n_sites: int) -> Floats:
+    """Weights (sites,) in fits, with mean 1."""
+    given = np.ones(n_sites) if weights is None else numbers(weights, "weights")
+    if given.shape != (n_sites,) or not (given >= 0).all() or not 0 < given.sum() < np.inf:
+        raise ValueError(
+            f"weights need one number, not negative, for each of {n_sites} sites, and at least one "
+            f"above 0, got shape {given.shape} and {given.min(initial=0):g} at least"
+        )
+    return np.asarray(given / given.mean())
+
+
+def require_dimensions(ensemble: Ensemble, what: str) -> None:
+    """Refuse ensembles that are neither in space nor in a plane."""
+    if ensemble.n_dimensions not in (2, 3):
+        raise ValueError(
+            f"{ensemble.prefix}{what} need 2 or 3 dimensions, got {ensemble.n_dimensions}"
+        )
+
+
+def body_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
+    """Check labels of bodies, a whole number for each site."""
+    labels = np.asarray(given)
+    if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"bodies need a whole number for each of {n_sites} sites, got {labels.dtype} of shape "
+            f"{labels.shape}"
+        )
+    return labels.astype(np.int64)
+
+
+def some_snapshots(ensemble: Ensemble, most: int, *, fewest: int = _FEWEST) -> Floats:
+    """At most so many snapshots (snapshots, sites, dimensions), spread over an ensemble."""
+    counting = np.arange(ensemble.n_snapshots)
+    if ensemble.weights is not None:
+        counting = np.flatnonzero(ensemble.weights)
+    counts = (("snapshots", len(counting), 2), ("sites", ensemble.n_sites, fewest))
+    for what, got, needed in counts:
+        if got < needed:
+            raise ValueError(
+                f"{ensemble.prefix}rigid motion needs at least {needed} {what}, got {got}: read or "
+                "select more of them"
+            )
+    spread = np.linspace(0, len(counting) - 1, min(most, len(counting))).round()
+    return whole_positions(ensemble[counting[np.unique(spread.astype(np.int64))]])
+
+
+def whole_positions(ensemble: Ensemble) -> Floats:
+    """Positions in double precision, of whole molecules whose sites are always seen."""
+    refuse_torn(ensemble)
+    positions = np.asarray(ensemble.coordinates(), np.float64)
+    missing: Bools = np.asarray(np.isnan(positions).any(axis=(0, 2)))
+    if missing.any():
+        raise ValueError(
+            f"{ensemble.prefix}rigid bodies need sites that are seen in all snapshots, but "
+            f"{missing.sum()} of {len(missing)} are not: select the others, or use timme.analyse"
+        )
+    return positions
+
+
+def refuse_torn(ensemble: Ensemble) -> None:
+    """Refuse molecules that the faces of a box cut apart."""
+    atoms = ensemble.sites
+    follows = np.flatnonzero((atoms.chains[1:] == atoms.chains[:-1]) & (np.diff(atoms.resids) <= 1))
+    for block in ensemble.blocks():
+        if block.boxes is None:
+            return
+        vectors = np.diff(block.coordinates.astype(np.float64), axis=1)[:, follows]
+        boxes = Boxes.of(block.boxes, len(vectors), ensemble.n_dimensions)
+        plain, nearest = (np.linalg.norm(v, axis=2) for v in (vectors, boxes.shorten(vectors)))
+        for frame, place in np.argwhere(plain > nearest * (1 + _STRETCH))[:1].tolist():
+            raise ValueError(
+                f"{ensemble.prefix}rigid motion needs whole molecules, but in snapshot "
+                f"{block.start + frame + 1} the box cuts the chain after "
+                f"{ensemble.site_label(int(follows[place]))}: read it with bonds, so that "
+                "molecules are made whole"
+            )
+
+
+def _mean(values: Floats, counts: Floats, instead: Floats) -> Floats:
+    """Mean (sites, dimensions) over the snapshots that could be fitted, or something instead."""
+    share = counts * np.isfinite(values[:, 0, 0])
+    return np.tensordot(share / share.sum(), np.nan_to_num(values), 1) if share.any() else instead
 
 
 def _centred(places: Floats, weights: Floats) -> Floats:
     """Shape whose weighted centre is the origin."""
-    share = weights * np.isfinite(places).all(axis=1)
-    middle = share @ np.nan_to_num(places) / max(share.sum(), np.finfo(float).tiny)
-    return np.asarray(places - middle)
+    return np.asarray(places - weights @ places / weights.sum())

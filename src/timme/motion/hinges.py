@@ -23,8 +23,7 @@ from timme._arrays import Floats, Ints, frozen, numbers
 from timme._text import Described
 from timme.ensemble import Ensemble
 from timme.motion.fits import warnings_of
-from timme.motion.joints import INDEX, Kind, Place, Turns, kind_of, two_states
-from timme.motion.poses import Relative, relative
+from timme.motion.joints import INDEX, Kind, Place, Relative, Turns, kind_of, relative
 from timme.motion.screws import FAR, is_far, nowhere
 from timme.series import correlation_time, count_drawn, draw_runs
 
@@ -47,13 +46,12 @@ class Hinge(Described):
     point: Floats = field(default_factory=nowhere)  # (3,), near the interface; of a ball joint
     angles: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # from the mean, in degrees
     shifts: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # along the axis
-    frames: Ints = field(default_factory=lambda: frozen(np.empty(0, np.int64)))  # bodies are whole
+    frames: Ints = field(default_factory=lambda: frozen(np.empty(0, np.int64)))  # of the angles
     index: float = np.nan  # share of the axis in all turning, 1 for a pure hinge
     pitch: float = np.nan  # shift for a turn by 1 rad
     axis_error: float = np.nan  # standard deviation of the direction, in degrees; 0 in a plane
     axis_cone: float = np.nan  # half angle that holds it at 95 %, in degrees; not of two snapshots
     point_error: float = np.nan
-    angle_error: float = np.nan  # standard deviation of one angle, in degrees
     spread: Floats = field(default_factory=nowhere)  # (3,), rms along the axis and across, degrees
     rest: float = np.nan  # rms distance across the axis by which the place does not stay
     move: float = np.nan  # rms displacement of the centre of the body
@@ -98,7 +96,7 @@ def hinge(
     Returns
     -------
     Hinge
-        In the frame of the reference in the first snapshot in which it is whole.
+        In the frame of the reference in the first snapshot in which it has an orientation.
 
     Examples
     --------
@@ -126,7 +124,6 @@ def hinge(
         shifts=frozen(place.shifts),
         frames=frozen(poses.frames),
         index=turns.index,
-        angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
         move=place.move,
     )
@@ -244,10 +241,8 @@ def _warnings(turns: Turns, poses: Relative) -> list[str]:
     words, count = list[str](), len(turns.angles)
     if count == 2:
         words.append("two snapshots give no error bar")
-    if states := two_states(np.degrees(turns.angles)):
-        words.append(f"its angles have two states, {states[1] - states[0]:.0f}° apart")
     if count < poses.n_snapshots:
-        words.append(f"both bodies are whole in {count} of {poses.n_snapshots} snapshots")
+        words.append(f"both have an orientation in {count} of {poses.n_snapshots} snapshots")
     quaternions = Rotation.from_matrix(poses.rotations).as_quat()
     values = np.linalg.eigvalsh((quaternions * poses.weights[:, None]).T @ quaternions)
     # Near half a turn, two mean rotations are as good.

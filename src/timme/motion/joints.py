@@ -1,4 +1,4 @@
-"""Joints: how a body turns, the place that stays, and what kind of motion that is."""
+"""Joints: poses of one body as seen from another, how it turns, and the place that stays."""
 
 from __future__ import annotations
 
@@ -7,15 +7,52 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import cKDTree
 
-from timme._arrays import Floats, numbers
-from timme.motion.poses import Relative
+from timme._arrays import Floats, Ints
+from timme.ensemble import Ensemble
+from timme.motion.fits import (
+    MIRROR,
+    Shape,
+    body_sites,
+    inertia,
+    is_random,
+    require_dimensions,
+    shape_of,
+    site_weights,
+    warnings_of,
+    whole_positions,
+)
 
 Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "diffuse"]
 
 INDEX = 0.9  # of a hinge, and above
-_BETTER = 10.0  # difference of the Bayesian information criterion of two states and one
-_NARROW = 1e-3  # of all values: least width of a state
+_UNDETERMINED = "orientation undetermined: noise turns it by 20° and more"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relative:
+    """Poses of a body in the frame of another, in space."""
+
+    rotations: Floats  # (snapshots, 3, 3)
+    centres: Floats  # (snapshots, 3)
+    weights: Floats  # (snapshots,), with sum 1
+    frames: Ints  # (snapshots,), which of the ensemble these are
+    runs: Ints  # snapshots of each run; 1 for each where they have no order
+    turning: Floats  # (3, 3), covariance of the rotation vector from noise, in rad²
+    frame: Floats  # (3, 3), the share of the reference, which turns all snapshots alike
+    shift: float  # standard deviation of the centre from noise
+    near: Floats  # (3,), middle of the interface
+    middle: Floats  # (3,), of the reference
+    body: Shape
+    reference: Shape
+    n_snapshots: int  # of the ensemble that count
+
+    def undetermined(self) -> str:
+        """Return why noise leaves the orientation undetermined, or nothing."""
+        shapes = self.body, self.reference
+        random = is_random(self.turning, *shapes)
+        return "; ".join([*warnings_of(*shapes), _UNDETERMINED]) if random else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,16 +140,70 @@ class Place:
         return _solve(self.left, self.right, shares, rank)[:, 3:]
 
 
-def _solve(left: Floats, right: Floats, shares: Floats, rank: int) -> Floats:
-    """Shortest of the best solutions (rows, 6), the weakest directions left out."""
-    squares = np.einsum("tki,tkj->tij", left, left).reshape(-1, 36)
-    products = np.einsum("tki,tk->ti", left, right)
-    values, vectors = np.linalg.eigh((shares @ squares).reshape(-1, 6, 6))
-    values, vectors = values[:, -rank:], vectors[:, :, -rank:]
-    sides = np.einsum("dik,di->dk", vectors, shares @ products)
-    known = values > 1e-12 * values[:, -1:]
-    sides = known * sides / np.where(known, values, 1)
-    return np.asarray(np.einsum("dik,dk->di", vectors, sides))
+def relative(
+    ensemble: Ensemble,
+    body: str | npt.ArrayLike,
+    reference: str | npt.ArrayLike,
+    weights: npt.ArrayLike | None,
+) -> Relative | str:
+    """Poses of a body as seen from another, or why there are none."""
+    require_dimensions(ensemble, "hinges")
+    moving, still = body_sites(ensemble, body), body_sites(ensemble, reference)
+    shared = np.intersect1d(moving, still)
+    if len(shared):
+        raise ValueError(
+            f"{ensemble.prefix}{len(shared)} sites are in both the body and the reference, the "
+            f"first of them {ensemble.site_label(int(shared[0]))}: give each site to one of them"
+        )
+    given = site_weights(weights, ensemble.n_sites)
+    counts = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
+    both = whole_positions(ensemble.select(np.concatenate([still, moving])))
+    near, far = np.split(both, [len(still)], axis=1)
+    core = shape_of(near, site_weights(given[still], len(still)), counts)
+    if not core.n_fitted:
+        return f"the reference has no orientation: {core.verdict}"
+    frames = np.flatnonzero(core.poses.unique & (counts > 0))
+    near, far = ((core.poses.into(each) + _origin(core))[frames] for each in (near, far))
+    shape = shape_of(far, site_weights(given[moving], len(moving)), counts[frames])
+    if not shape.n_fitted:
+        return f"the body has no orientation: {shape.verdict}"
+    known = shape.poses.unique
+    near, far, frames = near[known], far[known], frames[known]
+    if len(frames) < 2:
+        words = f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not"
+        ties = int(shape.poses.ties.sum() + core.poses.ties.sum())
+        return f"{words} in 2; in {ties} {MIRROR}" if ties else f"{words} in 2"
+    middle = near[0].mean(axis=0)
+    spots = np.array([interface_middle(far[0], near[0]), middle])
+    centres = np.concatenate([shape.poses.centres[known], spots])
+    rotations, centres = in_space(shape.poses.rotations[known], centres)
+    noise = precision(shape, core, centres[:-2].mean(axis=0) - centres[-1])
+    runs = np.ones(len(frames), np.int64)
+    if not ensemble.independent:
+        places = np.searchsorted(np.cumsum(ensemble.replicas), frames, side="right")
+        runs = np.unique(places, return_counts=True)[1]
+    series = rotations, centres[:-2], counts[frames] / counts[frames].sum(), frames, runs
+    return Relative(*series, *noise, centres[-2], centres[-1], shape, core, ensemble.n_counting)
+
+
+def interface_middle(body: Floats, reference: Floats) -> Floats:
+    """Middle (dimensions,) of the tenth of the sites of a body that are nearest to another."""
+    apart, partner = (np.asarray(each) for each in cKDTree(reference).query(body))
+    nearest = np.argsort(apart, kind="stable")[: max(1, len(body) // 10)]
+    return np.asarray(0.5 * (body[nearest] + reference[partner[nearest]]).mean(axis=0))
+
+
+def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, Floats, float]:
+    """Noise of one pose of a body as seen from another, whose centre is ``away`` (3,).
+
+    Returned are the covariance (3, 3) of the rotation vector in rad², the share of the other body
+    in it, and the standard deviation of the centre.
+    """
+    turned, cross = _turning(reference), np.cross(np.eye(3), away)
+    shift = float(np.trace(cross @ turned @ cross.T))
+    for shape in (body, reference):
+        shift += shape.places.shape[1] * np.nan_to_num(shape.noise) ** 2 / len(shape.places)
+    return _turning(body) + turned, turned, float(np.sqrt(shift))
 
 
 def kind_of(turns: Turns, place: Place, poses: Relative) -> Kind:
@@ -129,42 +220,36 @@ def kind_of(turns: Turns, place: Place, poses: Relative) -> Kind:
     return "ball" if turns.index < INDEX and place.loose <= still else "diffuse"
 
 
-def two_states(values: npt.ArrayLike) -> tuple[float, float] | None:
-    """Return the means of two states of which values are, or None where there is one.
-
-    Two Gaussians must be better than one by 10 of the Bayesian information criterion, and values
-    between them rare. States are parted where the squares within them are least.
-
-    Parameters
-    ----------
-    values : array_like, shape (values,)
-        Such as angles, one for each snapshot.
-
-    Returns
-    -------
-    tuple of float or None
-        The lower mean first.
-
-    Examples
-    --------
-    >>> two_states([0.0, 0.1, -0.1, 0.0, 5.0, 5.1, 4.9, 5.0, 0.0, 5.0])
-    (0.0, 5.0)
-    """
-    given = np.sort(numbers(values, "values"))
-    count, extent = len(given), float(np.ptp(given)) if len(given) else 0.0
-    if count < 8 or extent == 0:
-        return None
-    below, total = np.arange(1, count), np.cumsum(given - given.mean())[:-1]
-    lower, upper = np.split(given, [int((total**2 / (below * below[::-1])).argmax()) + 1])
-    two = sum(_gaussian(given, part, extent) for part in (lower, upper))
-    gain = 2 * np.log(two / _gaussian(given, given, extent)).sum() - 3 * np.log(count)
-    low, high = float(lower.mean()), float(upper.mean())
-    ends = [np.sum(np.abs(given - x) <= (high - low) / 6) for x in (low, (low + high) / 2, high)]
-    return None if gain <= _BETTER or 3 * ends[1] > min(ends[0], ends[2]) else (low, high)
+def _solve(left: Floats, right: Floats, shares: Floats, rank: int) -> Floats:
+    """Shortest of the best solutions (rows, 6), the weakest directions left out."""
+    squares = np.einsum("tki,tkj->tij", left, left).reshape(-1, 36)
+    products = np.einsum("tki,tk->ti", left, right)
+    values, vectors = np.linalg.eigh((shares @ squares).reshape(-1, 6, 6))
+    values, vectors = values[:, -rank:], vectors[:, :, -rank:]
+    sides = np.einsum("dik,di->dk", vectors, shares @ products)
+    known = values > 1e-12 * values[:, -1:]
+    sides = known * sides / np.where(known, values, 1)
+    return np.asarray(np.einsum("dik,dk->di", vectors, sides))
 
 
-def _gaussian(values: Floats, own: Floats, extent: float) -> Floats:
-    """Density of values as one state has it, of which some are its own."""
-    width = max(own.std(), _NARROW * extent)
-    share = len(own) / len(values)
-    return np.asarray(share / width * np.exp(-0.5 * ((values - own.mean()) / width) ** 2) + 1e-300)
+def _turning(shape: Shape) -> Floats:
+    """Covariance (3, 3) of the rotation vector of one fit: ε² I⁻¹ in rad²."""
+    found = inertia(shape.places, shape.weights)
+    in_a_plane = np.diag([0.0, 0.0, 1 / found[2, 2]])
+    inverse = np.linalg.pinv(found, hermitian=True) if shape.places.shape[1] == 3 else in_a_plane
+    return np.asarray(np.nan_to_num(shape.noise) ** 2 * inverse)
+
+
+def in_space(rotations: Floats, centres: Floats) -> tuple[Floats, Floats]:
+    """Poses in a plane as poses in space, turned about the third axis."""
+    size = rotations.shape[1]
+    turned = np.tile(np.eye(3), (len(rotations), 1, 1))
+    turned[:, :size, :size] = rotations
+    moved = np.zeros((len(centres), 3))
+    moved[:, :size] = centres
+    return turned, moved
+
+
+def _origin(core: Shape) -> Floats:
+    """Centre of the reference in the first snapshot in which it has an orientation."""
+    return np.asarray(core.poses.centres[core.poses.unique.argmax()])

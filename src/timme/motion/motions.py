@@ -10,24 +10,11 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
 from timme.ensemble import Ensemble
-from timme.motion import screws
-from timme.motion.fits import fit
+from timme.motion.fits import fit, rmsf, superpose
 from timme.motion.hinges import Hinge, hinge
 from timme.motion.rigid_bodies import Bodies, bodies
-from timme.motion.screws import EffectiveRotation, Screw, screw
-from timme.motion.superposition import rmsf, superpose
+from timme.motion.screws import Screw, screw
 from timme.motion.variance import Explained, explained_variance
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Transition(Described):
-    """Motion of a body between the two snapshots in which it is turned the least and the most."""
-
-    frames: tuple[int, int]  # these snapshots, in their order
-    screw: Screw
-    effective: EffectiveRotation | None  # Hingefind's; None without an axis
-    closure: float  # DynDom's, in %; NaN without an axis
-    interdomain: float  # DynDom's ratio of motion as wholes and within
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,8 +26,6 @@ class Motions(Described):
     moving: tuple[int, ...]  # all others
     relative_to: tuple[int, ...]  # body against which each of these moves
     hinges: tuple[Hinge, ...]  # how each of these moves
-    transitions: tuple[Transition | None, ...]  # of each of these; None where it has no angles
-    bending: Ints  # sites that bend between bodies of one chain (DynDom)
     explained: Explained  # by the bodies of every level
     fluctuation: Floats  # (sites,), rms distance from the mean position
     known: tuple[Screw, ...] = ()  # of a known transition, one for each moving body
@@ -82,7 +67,7 @@ def describe_motion(
     --------
     >>> from timme.synthetic import bodies
     >>> found = describe_motion(bodies((60, 40), spans=[60.0]).ensemble)
-    >>> found.hinges[0].kind, round(found.transitions[0].screw.angle)
+    >>> found.hinges[0].kind, round(found.hinges[0].range)
     ('hinge', 60)
     """
     found = bodies(ensemble, n_bodies=n_bodies)
@@ -92,24 +77,19 @@ def describe_motion(
         still if reference is not None else _largest_of_chain(ensemble, found, body)
         for body in moving
     )
-    known, hinges, transitions = list[Screw](), list[Hinge](), list[Transition | None]()
-    bends = [np.empty(0, np.int64)]
+    known, hinges = list[Screw](), list[Hinge]()
     for number, against in zip(moving, fixed, strict=True):
         body, core, axis = found.members(number), found.members(against), None
         if transition is not None:
             known.append(_known_screw(np.asarray(transition, np.float64), ensemble, body, core))
             axis = known[-1].axis
         hinges.append(hinge(ensemble, body=body, reference=core, axis=axis, seed=seed))
-        transitions.append(_transition(ensemble, hinges[-1], body, core))
-        bends.append(_bending_sites(ensemble, found, number, transitions[-1]))
     return Motions(
         bodies=found,
         reference=still,
         moving=moving,
         relative_to=fixed,
         hinges=tuple(hinges),
-        transitions=tuple(transitions),
-        bending=np.unique(np.concatenate(bends)),
         explained=explained_variance(ensemble, [level.labels for level in found.levels]),
         fluctuation=frozen(rmsf(superpose(ensemble, found.members(still)).ensemble)),
         known=tuple(known),
@@ -128,34 +108,6 @@ def _largest_of_chain(ensemble: Ensemble, found: Bodies, body: int) -> int:
     in_chain = (ensemble.sites.chains == found.chains[body]) & (found.labels >= 0)
     largest = int(np.bincount(found.labels[in_chain]).argmax())
     return largest if largest != body else 0
-
-
-def _transition(ensemble: Ensemble, motion: Hinge, body: Ints, core: Ints) -> Transition | None:
-    """Screw between the snapshots of the least and the largest angle."""
-    if not len(motion.angles):
-        return None
-    least, most = sorted(int(motion.frames[f(motion.angles)]) for f in (np.argmin, np.argmax))
-    first, last = (np.asarray(ensemble.snapshot(k)[0], np.float64) for k in (least, most))
-    made, effective = screw(first, last, body=body, reference=core), None
-    if made.kind in ("hinge", "screw") and ensemble.n_dimensions == 3:
-        effective = screws.effective_rotation(made, first, last, body=body, reference=core)
-    closing = np.nan if effective is None else screws.closure(made, first, body, core)
-    ratio = screws.interdomain_ratio(first, last, body, core)
-    return Transition((least, most), made, effective, closing, ratio)
-
-
-def _bending_sites(ensemble: Ensemble, found: Bodies, body: int, made: Transition | None) -> Ints:
-    """Sites that bend at the boundaries of a body, if its chain has one named site a residue."""
-    atoms = ensemble.sites
-    sites = np.flatnonzero(atoms.chains == found.chains[body])
-    backbone = len(np.unique(atoms.names[sites])) == 1 and atoms.names[sites[0]] != ""
-    if made is None or not backbone or (np.diff(atoms.resids[sites]) < 0).any():
-        return sites[:0]
-    before, after = (np.asarray(ensemble.snapshot(k)[0], np.float64)[sites] for k in made.frames)
-    if before.shape[1] != 3 or not np.isfinite([before, after]).all():
-        return sites[:0]
-    number = np.arange(len(sites))
-    return sites[screws.bending_residues(before, after, number, found.labels[sites])]
 
 
 def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:

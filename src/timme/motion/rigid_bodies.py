@@ -20,7 +20,7 @@ from timme.hierarchy.partition import rand_index, rank_labels
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.motion import gaps
-from timme.motion.fits import degeneracy
+from timme.motion.fits import degeneracy, require_dimensions, some_snapshots
 from timme.motion.gaps import GAP, LEAST, PART, SHARP, SOFT
 from timme.motion.pieces import (
     Pieces,
@@ -31,7 +31,6 @@ from timme.motion.pieces import (
     patches,
     stillness,
 )
-from timme.motion.superposition import require_dimensions, some_snapshots
 from timme.series import effective_size
 
 REST = Quantity(
@@ -78,7 +77,6 @@ class Bodies(Described):
     cutoff: float  # at which the clusters of the hierarchy are the bodies
     levels: tuple[Level, ...]  # by number of bodies, from one up
     chosen: int  # place of the level that was chosen
-    n_independent_noise: float  # independent snapshots, of the motion within bodies
     n_snapshots: int  # that were looked at
     agreement: Agreement | None  # None for fewer than 4 snapshots
 
@@ -136,24 +134,24 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     (2, True)
     """
     require_dimensions(ensemble, "rigid bodies")
-    snapshots, seen, _ = some_snapshots(ensemble, _FRAMES)
+    snapshots = some_snapshots(ensemble, _FRAMES)
     near = snapshots - snapshots[0].mean(axis=0)
     flaws = [degeneracy(places) for places in near]
     if all(flaws):
         raise ValueError(
             f"{ensemble.prefix}rigid bodies need sites with an orientation, but of the "
-            f"{len(seen)} sites seen {flaws[0]}: select more sites"
+            f"{ensemble.n_sites} sites {flaws[0]}: select more sites"
         )
     # Far from the origin, squares of positions would leave few digits for what moves.
-    tracks = np.zeros((len(seen), len(snapshots), 3))
+    tracks = np.zeros((ensemble.n_sites, len(snapshots), 3))
     tracks[:, :, : ensemble.n_dimensions] = (
         snapshots - snapshots.mean(axis=1, keepdims=True)
     ).swapaxes(0, 1)
     search = _Search.of(tracks, ordered=not ensemble.independent, asked=n_bodies or 0)
-    levels = [_on_all_sites(each, seen, ensemble.n_sites) for each in search.levels()]
+    levels = [*search.levels()]
     chosen = choose(levels) if n_bodies is None else _place_of(n_bodies, levels)
     labels = levels[chosen].labels
-    hierarchy, cutoff = _hierarchy(search, search.found[chosen], labels, seen, ensemble.unit)
+    hierarchy, cutoff = _hierarchy(search, search.found[chosen], labels, ensemble.unit)
     return Bodies(
         labels=labels,
         chains=_chains(ensemble, labels),
@@ -161,7 +159,6 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
         cutoff=cutoff,
         levels=tuple(levels),
         chosen=chosen,
-        n_independent_noise=search.n_effective,
         n_snapshots=len(snapshots),
         agreement=_agreement(search),
     )
@@ -219,7 +216,7 @@ class _Search:
             apart = gaps.separation(sigma, each.labels)
             # Mobile sites join bodies where they are still enough.
             limits = _STILL**2 * each.rests / each.sizes
-            labels = _join_still(self.tracks, self.kept, each, limits)
+            labels = frozen(rank_labels(_join_still(self.tracks, self.kept, each, limits)))
             yield Level(each.n_bodies, wide, apart, sharp, rest, labels)
 
 
@@ -281,11 +278,9 @@ def _agreement(search: _Search) -> Agreement | None:
     return Agreement((int(one.max()) + 1, int(other.max()) + 1), rand)
 
 
-def _hierarchy(
-    search: _Search, chosen: Pieces, labels: Ints, seen: Ints, unit: str
-) -> tuple[Hierarchy, float]:
+def _hierarchy(search: _Search, chosen: Pieces, labels: Ints, unit: str) -> tuple[Hierarchy, float]:
     """Tree of pieces, bodies and the whole, and the cutoff of the bodies."""
-    inner, kept = search.tracks[search.kept], seen[search.kept]
+    kept, inner = search.kept, search.tracks[search.kept]
     split = np.unique(search.pieces * chosen.n_bodies + chosen.labels, return_inverse=True)[1]
     base = follow(inner, split, steps=6)
     first = np.unique(split, return_index=True)[1]
@@ -315,12 +310,6 @@ def _hierarchy(
     low = float(np.sqrt(inside / size))
     above = heights[heights > low * (1 + 1e-9)]
     return tree, float(np.sqrt(low * above.min())) if len(above) else low
-
-
-def _on_all_sites(level: Level, seen: Ints, n_sites: int) -> Level:
-    labels = np.full(n_sites, -1)
-    labels[seen] = level.labels
-    return replace(level, labels=frozen(rank_labels(labels)))
 
 
 def _chains(ensemble: Ensemble, labels: Ints) -> tuple[str, ...]:

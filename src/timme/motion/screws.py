@@ -4,8 +4,8 @@ Any rigid motion turns by an angle θ about an axis n and shifts by d along it. 
 displacement of the body's centre c and u⊥ its part across n, the axis passes through
 c + ½u⊥ + ½cot(θ/2) n×u⊥. Snapshots are laid onto the reference first.
 
-DynDom's closure, interdomain ratio and bending residues (Hayward and Berendsen 1998) and the
-effective rotation of Hingefind (Wriggers and Schulten 1997) are given beside it.
+DynDom's closure and bending residues (Hayward and Berendsen 1998) and the effective rotation of
+Hingefind (Wriggers and Schulten 1997) are given beside it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from timme._arrays import Bools, Floats, Ints, frozen, numbers
 from timme._text import Described
 from timme.ensemble import Ensemble
 from timme.motion.fits import fit
-from timme.motion.poses import precision, relative
+from timme.motion.joints import precision, relative
 
 FAR = "the axis is far outside both bodies: the motion is nearly a shift"
 _HALF_TURN = "it turns by half a turn: the axis and its opposite are equally right"
@@ -46,7 +46,6 @@ class Screw(Described):
     move: Floats = field(default_factory=nowhere)  # (3,), displacement u of the body's centre
     distance: float = np.nan  # of the axis from the centre of the body
     noise: float = np.nan  # standard deviation of the angle, in degrees, from the rests
-    move_noise: float = np.nan  # of the displacement
     kind: str = "undefined"  # rigid, translation, hinge, screw or undefined
     verdict: str = ""  # warnings
 
@@ -95,12 +94,11 @@ def screw(
     """
     pair = _pair(before, after)
     seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
-    sites = {"the reference": reference[seen[reference]], "the body": body[seen[body]]}
-    for (name, known), given in zip(sites.items(), (reference, body), strict=True):
-        if len(given) and not len(known):
+    for name, sites in (("the reference", reference), ("the body", body)):
+        if len(sites) and not seen[sites].any():
             return Screw(verdict=f"{name}: it is not seen in both")
-    ensemble = Ensemble.from_array(pair, gaps=True)
-    poses = relative(ensemble, sites["the body"], sites["the reference"], weights)
+    ensemble = Ensemble.from_array(np.where(seen[:, None], pair, 0.0))
+    poses = relative(ensemble, body[seen[body]], reference[seen[reference]], weights)
     if isinstance(poses, str):
         return Screw(verdict=poses)
     if words := poses.undetermined():
@@ -123,12 +121,8 @@ def from_rotation(
     angle, length = float(np.linalg.norm(vector)), float(np.linalg.norm(move))
     axis = vector / angle if angle > 0 else nowhere()
     turning = float(np.sqrt(axis @ noise[0] @ axis if angle > 0 else np.trace(noise[0]) / 3))
-    found = Screw(
-        float(np.degrees(angle)),
-        move=frozen(move),
-        noise=float(np.degrees(turning)),
-        move_noise=noise[1],
-    )
+    degrees, sure = np.degrees([angle, turning]).tolist()
+    found = Screw(degrees, move=frozen(move), noise=sure)
     if angle <= max(_FLOOR * turning, 1e-9):
         verdict = "no rotation above noise"
         if length <= max(_FLOOR * noise[1], 1e-9):
@@ -166,31 +160,6 @@ def closure(found: Screw, before: Floats, body: Ints, reference: Ints) -> float:
     """
     line = np.nanmean(before[body], axis=0) - np.nanmean(before[reference], axis=0)
     return float(100 * (1 - (found.axis @ line / np.linalg.norm(line)) ** 2))
-
-
-def interdomain_ratio(before: Floats, after: Floats, body: Ints, reference: Ints) -> float:
-    """Return the motion of two bodies as wholes over that within them, after one fit (DynDom).
-
-    Parameters
-    ----------
-    before, after : ndarray, shape (sites, 3)
-        Two snapshots.
-    body, reference : ndarray of int
-        Their sites.
-
-    Returns
-    -------
-    float
-        Square root of the ratio of mean squares.
-    """
-    together = np.concatenate([body, reference])
-    laid = _laid(np.array([before, after]), together)
-    outer = inner = 0.0
-    for first, second in (laid[:, body], laid[:, reference]):
-        moved = fit(first, second[None]).out_of(first)[0]
-        outer += float(np.nanmean((moved - first) ** 2))
-        inner += float(np.nanmean((moved - second) ** 2))
-    return float(np.sqrt(outer / inner)) if inner > 0 else float("inf")
 
 
 def effective_rotation(

@@ -4,10 +4,10 @@ Variances are population variances, as σ is; those of MDAnalysis are larger by 
 of all variance, not of that of the components kept.
 
 Snapshots are laid onto their mean shape; V is the mean square distance from it. Rigid bodies
-account for V linearly, by the projection of displacements on the 6 infinitesimal motions of each
-body (5 of a line, 3 of a point), and finitely, by each body's own mean shape laid onto every
-snapshot. In sample, principal components are the best linear basis by theorem, so both are also
-tried on snapshots held out: shapes, modes and the mean are those learned, poses are fitted anew.
+account for V by each body's own mean shape laid onto every snapshot, and are compared with as many
+principal components as they have degrees of freedom: 6 for each body (5 of a line, 3 of a point).
+In sample, principal components are the best linear basis by theorem, so both are also tried on
+snapshots held out: shapes, modes and the mean are those learned, poses are fitted anew.
 """
 
 from __future__ import annotations
@@ -22,8 +22,14 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
 from timme.ensemble import Ensemble
-from timme.motion.fits import fit, shape_of
-from timme.motion.superposition import body_labels, refuse_torn, some_snapshots, superpose
+from timme.motion.fits import (
+    body_labels,
+    fit,
+    refuse_torn,
+    shape_of,
+    some_snapshots,
+    superpose,
+)
 
 _MOST = 2000  # snapshots of components
 _MOST_EXPLAINED = 1000  # snapshots of explained variance
@@ -37,9 +43,7 @@ class Components(Described):
     mean: Floats  # (sites, dimensions)
     modes: Floats  # (components, sites, dimensions), orthonormal; the largest entry is positive
     variances: Floats  # (components,), in the square of the unit of the coordinates
-    projections: Floats  # (snapshots, components)
     total: float  # all variance
-    frames: Ints  # (snapshots,), which of the ensemble these are
 
     @property
     def cumulated(self) -> Floats:
@@ -53,7 +57,6 @@ class Explained(Described):
 
     n_bodies: Ints  # (levels,)
     freedom: Ints  # (levels,), degrees of freedom of the bodies, less those of the whole
-    linear: Floats  # (levels,)
     finite: Floats  # (levels,)
     held_out: Floats  # (levels,), finite, in snapshots held out; NaN where there are too few
     components: Floats  # (levels,), of as many principal components as degrees of freedom
@@ -85,7 +88,7 @@ def principal_components(
     Returns
     -------
     Components
-        Of the snapshots in which all sites are seen.
+        Of the snapshots in which the body has an orientation.
 
     Examples
     --------
@@ -96,12 +99,12 @@ def principal_components(
     """
     refuse_torn(ensemble)
     laid = ensemble if superposed else superpose(ensemble, on).ensemble
-    snapshots, _, frames = some_snapshots(laid, _MOST, all_sites=True)
+    snapshots = some_snapshots(laid, _MOST, fewest=1)
     mean = snapshots.mean(axis=0)
     flat = (snapshots - mean).reshape(len(snapshots), -1)
     if (flat**2).sum() <= _STILL * (snapshots**2).sum():
         flat = np.zeros_like(flat)
-    left, values, right = np.linalg.svd(flat, full_matrices=False)
+    _, values, right = np.linalg.svd(flat, full_matrices=False)
     count = min(len(flat) - 1, flat.shape[1], len(values), n_components or len(values))
     right = right[:count]
     sign = np.sign(right[np.arange(count), np.abs(right).argmax(axis=1)])
@@ -109,9 +112,7 @@ def principal_components(
         mean=frozen(mean),
         modes=frozen((right * sign[:, None]).reshape(-1, *mean.shape)),
         variances=frozen(values[:count] ** 2 / len(flat)),
-        projections=frozen(left[:, :count] * values[:count] * sign),
         total=float((flat**2).sum() / len(flat)),
-        frames=frozen(frames),
     )
 
 
@@ -171,8 +172,7 @@ def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> E
     Parameters
     ----------
     ensemble : Ensemble
-        Snapshots in 2 or 3 dimensions; at most 1000, spread over all, are looked at. Sites that
-        are seldom seen are left out.
+        Snapshots in 2 or 3 dimensions; at most 1000, spread over all, are looked at.
     levels : sequence of array_like of int, shape (sites,)
         Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
 
@@ -190,25 +190,25 @@ def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> E
     (array([1, 2]), True)
     """
     labels = [body_labels(level, ensemble.n_sites) for level in levels]
-    snapshots, seen, _ = some_snapshots(ensemble, _MOST_EXPLAINED)
+    snapshots = some_snapshots(ensemble, _MOST_EXPLAINED)
     train = np.arange(len(snapshots)) // max(1, len(snapshots) // 10) % 2 == 0
-    clusters = [_clusters(each[seen]) for each in labels]
+    clusters = [_clusters(each) for each in labels]
     n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
     whole = shape_of(snapshots)
     if not whole.n_fitted:
         raise ValueError(
             f"{ensemble.prefix}explaining variance needs sites with an orientation, but of the "
-            f"{len(seen)} sites seen {whole.verdict}: select more sites"
+            f"{ensemble.n_sites} sites {whole.verdict}: select more sites"
         )
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
     none = np.full(len(labels), np.nan)
     if total <= _STILL * float((whole.places**2).sum()):
-        return Explained(n_bodies, 0 * n_bodies, *(none,) * 5, 0.0, len(snapshots))
+        return Explained(n_bodies, 0 * n_bodies, *(none,) * 4, 0.0, len(snapshots))
     several = [[each for each in level if len(each) > 1] for level in clusters]
-    ranks, held = _sums(clusters, lambda each: _projected(whole.places, away, each)).T
+    ranks = _sums(clusters, lambda each: rigid_motions(whole.places, each).shape[1])
     pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2
-    freedom = np.maximum(ranks.astype(np.int64) - pose, 0)
+    freedom = np.maximum(ranks - pose, 0)
     finite = 1 - _sums(several, lambda each: _rest(snapshots[:, each], snapshots[:, each])) / total
     tried = none, none
     if 1 < train.sum() < len(train):
@@ -216,9 +216,7 @@ def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> E
     inner = _of_components(away, away, freedom)
     held_out, outer = tried
     variance, n_snapshots = total / len(snapshots), len(snapshots)
-    return Explained(
-        n_bodies, freedom, held / total, finite, held_out, inner, outer, variance, n_snapshots
-    )
+    return Explained(n_bodies, freedom, finite, held_out, inner, outer, variance, n_snapshots)
 
 
 def rigid_motions(places: Floats, members: Ints) -> Floats:
@@ -251,13 +249,6 @@ def _sums(levels: list[list[Ints]], of: Callable[[Ints], float | Floats]) -> Flo
     known = {members.tobytes(): members for level in levels for members in level}
     values = {key: of(members) for key, members in known.items()}
     return np.array([sum(values[members.tobytes()] for members in level) for level in levels])
-
-
-def _projected(places: Floats, away: Floats, members: Ints) -> Floats:
-    """Number of rigid motions of a body, and the squares of displacements in them."""
-    basis = rigid_motions(places, members)
-    flat = away[:, members].reshape(len(away), -1)
-    return np.array([basis.shape[1], ((flat @ basis) ** 2).sum()])
 
 
 def _rest(learned: Floats, test: Floats) -> float:
