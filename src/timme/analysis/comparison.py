@@ -13,7 +13,7 @@ import numpy as np
 from timme._arrays import Floats, Ints
 from timme._text import require
 from timme.analysis import finding
-from timme.analysis.inputs import settings_of
+from timme.analysis.choices import settings_of
 from timme.analysis.result import Analysis, Comparison, Made, Source, System
 from timme.analysis.settings import CompareSettings
 from timme.analysis.store import load

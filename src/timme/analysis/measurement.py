@@ -1,38 +1,39 @@
-"""Measurement within the memory that there is: σ, without errors of positions, and its tree."""
+"""Measurement within the memory that there is: pairs, σ without errors of positions, its tree."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from timme import memory
+from timme import pairs as choose
 from timme._arrays import Ints
-from timme.analysis.choices import Kind, Shown
-from timme.analysis.settings import Settings
+from timme.analysis.choices import Kind, Shown, read_lines
+from timme.analysis.settings import PAIRS, Settings, split_rule
 from timme.confidence.bootstrap import N_PARTS
-from timme.confidence.noise import (
-    LEAST_SNAPSHOTS,
-    Noise,
-    PositionErrors,
-    estimate_errors,
-    take_off,
-)
+from timme.confidence.noise import Noise, PositionErrors, estimate_errors, take_off
 from timme.engine.checkpoint import Run
 from timme.engine.metrics import known_metric
+from timme.ensemble.atoms import angstroms
 from timme.fluctuations import Fluctuations, choose_overlap, chunk_for, keep_sharing, measure
 from timme.hierarchy.clustering import find_forest
 from timme.hierarchy.linking import link
 from timme.hierarchy.quantity import sigma_by
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
-from timme.pairs import Pairs, given, nearest, sorted_pairs, without
+from timme.pairs import Pairs
 
+MOLECULAR = ("biopolymer", "molecule", "liquid")
 KEPT = 2_000_000  # pairs: σ of more, which no list names, is not held
-MOST_DRAWN, _NEAREST = 1_000, 6  # objects along an axis of a matrix; neighbours
+MOST_DRAWN = 1_000  # objects along an axis of a matrix
+_OF_BOX = 0.45  # of the width of a box, which may shrink: contacts reach to half of it
+_RADIUS = 10.0  # Å, within which parts of molecules are in contact
+_MIN_BONDS = 4  # fewer hold two atoms at a distance that hardly changes
+_UNBONDED = ("links", "molecules", "groups")  # compared however few bonds they are apart
+_ALL, _NEAREST, _NEIGHBOURS = 20_000, 12, 6  # particles of which all pairs are compared; partners
 _COMPILED, _MARGIN = 110e6, 1.3  # bytes; and how rough their sum is
 _SMALLEST = 10_000  # pairs that are measured at a time
 
@@ -47,6 +48,92 @@ class Measured(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+def choose_pairs(  # noqa: C901, one branch for each rule
+    objects: Objects, kind: Kind, settings: Settings, own: Any, metric: Any, how: dict[str, Any]
+) -> tuple[Pairs, dict[str, Any]]:
+    """Return which objects are compared, and the settings that were settled with it."""
+    if isinstance(own, Pairs):
+        return own, {"pairs": "all" if own.index is None else "listed"}
+    rule, number = ("listed", None) if own is not None else _rule(objects, kind, settings)
+    ensemble, bonds, listed = objects.ensemble, settings.min_bonds, rule not in PAIRS
+    if bonds is None:
+        counts = not listed and rule != "sequence" and objects.kind not in _UNBONDED
+        bonds = _MIN_BONDS * (counts and kind in MOLECULAR and settings.linkage != "average")
+    if settings.contacts > 1 and rule != "contact":
+        raise ValueError(f"contacts= does not apply to pairs={rule!r}: leave it out")
+    if bonds and rule == "sharing":
+        raise ValueError("min_bonds= does not apply to links that share a joint: leave it out")
+    near: dict[str, Any] = {"metric": "haversine" if metric == "haversine" else None}
+    near |= {"min_bonds": bonds}
+    if rule == "contact":
+        number = _radius(objects, kind) if number is None else number
+        near |= {"most": _most_contacts(objects, settings.memory), **how}
+        found = choose.within(objects, number, at_least=settings.contacts, **near)
+    elif rule == "nearest":
+        number = int(number or min(_NEAREST, len(objects) - 1))
+        by: Any = "mean" if ensemble.gaps else "first"
+        found = choose.nearest(objects, number, by=by, **near)
+    elif rule == "sequence":
+        number = int(number or 1)
+        found = choose.sequence(objects, reach=number, min_bonds=bonds)
+    elif rule == "sharing":
+        found = choose.sharing(objects)
+    elif rule == "all":
+        found = choose.all(objects, min_bonds=bonds)
+    else:
+        index = _read_pairs(rule, len(objects)) if own is None else own
+        found = choose.given(objects, index, min_bonds=bonds)
+    if len(found) == 0:
+        raise ValueError(
+            f"{ensemble.prefix}no pairs of {objects.kind} are {found.description}: choose "
+            "other pairs (pairs=), such as those within a larger radius, or a lower min_bonds="
+        )
+    return found, {"pairs": rule if number is None else f"{rule}:{number:g}", "min_bonds": bonds}
+
+
+def _rule(objects: Objects, kind: Kind, settings: Settings) -> tuple[str, float | None]:
+    """Return the name of a rule for pairs, or of a file, and its number."""
+    name, number = split_rule(settings.pairs)
+    if name != "auto":
+        return name, number
+    if settings.linkage == "average":
+        return "all", None
+    if objects.kind == "links":
+        return "sharing", None
+    if kind in MOLECULAR and objects.kind != "groups":
+        radius, box = _radius(objects, kind), objects.ensemble.snapshot()[1]
+        if box is None or radius < _OF_BOX / np.linalg.norm(np.linalg.pinv(box), axis=0).max():
+            return "contact", radius
+    return ("all" if len(objects) <= _ALL else "nearest"), None
+
+
+def _radius(objects: Objects, kind: Kind) -> float:
+    """Return the usual radius of contacts in the unit of the coordinates."""
+    unit = objects.ensemble.unit
+    length = angstroms(unit) if unit and kind in MOLECULAR else None
+    if length is None:
+        raise ValueError(
+            f"{objects.ensemble.prefix}contacts need a radius in the unit of the coordinates: "
+            "write it as pairs='contact:RADIUS'"
+        )
+    return _RADIUS / length
+
+
+def _read_pairs(path: str, n_objects: int) -> Ints:
+    """Return pairs, counted from 0, of a file with lines of two numbers from 1 on."""
+    found = list[list[int]]()
+    for place, line in read_lines(path, "pairs", PAIRS):
+        words = line.replace(",", " ").replace(";", " ").split()
+        numbers = [int(word) - 1 for word in words if word.isdecimal()]
+        inside = len(words) == len(numbers) == 2 and 0 <= min(numbers) < max(numbers) < n_objects
+        if not inside:
+            raise ValueError(
+                f"{place}: a pair is two different numbers from 1 to {n_objects}, got {line!r}"
+            )
+        found.append(numbers)
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
 def measure_and_link(
     objects: Objects,
     pairs: Pairs,
@@ -54,7 +141,7 @@ def measure_and_link(
     settings: Settings,
     metric: Any,
     how: dict[str, Any],
-    kind_: Kind,
+    kind: Kind,
 ) -> Measured:
     """Measure and link; σ of very many pairs is not held, but for those that pictures need."""
     overlap = settings.min_overlap
@@ -62,17 +149,18 @@ def measure_and_link(
         sharing = keep_sharing(objects, pairs, choose_overlap(objects, overlap))
         pairs = sharing if 0 < len(sharing) <= KEPT else pairs
     keep = pairs.index is not None or len(pairs) <= KEPT
-    steps = _needs(objects, len(pairs) if keep else MOST_DRAWN**2, settings)
-    chunk = min(chunk_for(objects), budget(steps, settings.memory))
+    chunk = min(
+        chunk_for(objects), _chunk(objects, len(pairs) if keep else MOST_DRAWN**2, settings)
+    )
     options: dict[str, Any] = {"chunk": chunk, "min_overlap": overlap, "metric": metric}
-    errors = _errors(objects, settings, metric, kind_)
+    errors = _errors(objects, settings, metric, kind)
     if keep:
         sigma, noise, notes = measure(objects, pairs, **options, **how), None, tuple[str, ...]()
         if errors is not None:
             noise, (sigma, n_clipped) = errors.variance, take_off(sigma, errors.variance)
             usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
-            told = f"an error of positions of {usual} {sigma.unit}".rstrip()
-            notes = (f"{told} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
+            words = f"an error of positions of {usual} {sigma.unit}".rstrip()
+            notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
         tree = link(sigma, quantity=sigma_by(metric, sigma.unit), linkage=settings.linkage)
         return Measured(sigma, tree, len(sigma.sigma), noise, notes)
     if settings.linkage != "single" or errors is not None:
@@ -83,8 +171,8 @@ def measure_and_link(
     forest = find_forest(objects, pairs, run=Run.of(**how), **options)
     tree = forest.hierarchy()
     sigma = _measure_drawn(objects, pairs, shown, tree, forest.edges, options)
-    told = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
-    notes = (f"{told}: the matrix and support of clusters stand on these",)
+    words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
+    notes = (f"{words}: the matrix and support of clusters stand on these",)
     return Measured(sigma, tree, forest.n_compared, None, notes)
 
 
@@ -100,46 +188,37 @@ def _measure_drawn(
     seen = shown.objects
     axis = seen if shown.sequential else seen[tree.restrict(seen).order]
     per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
-    chosen = evenly(axis, max(MOST_DRAWN // 10, int(MOST_DRAWN / per_object)))
-    index = [chosen[np.column_stack(np.triu_indices(len(chosen), 1))], joining]
+    count = min(max(MOST_DRAWN // 10, int(MOST_DRAWN / per_object)), len(axis))
+    chosen = axis[((np.arange(count) + 0.5) * len(axis) / count).astype(np.int64)]
+    index = [chosen[np.column_stack(np.triu_indices(count, 1))], joining]
     if len(objects.ensemble.atoms.bonds) == 0 and not objects.ensemble.gaps:
-        near = nearest(objects, min(_NEAREST, len(objects) - 1))
+        near = choose.nearest(objects, min(_NEIGHBOURS, len(objects) - 1))
         index += near.chunks(max(1, len(near)))
-    listed = sorted_pairs(np.concatenate(index), len(objects))
-    listed = without(listed, pairs.left_out, len(objects))
+    listed = choose.sorted_pairs(np.concatenate(index), len(objects))
+    listed = choose.without(listed, pairs.left_out, len(objects))
     with warnings.catch_warnings():  # pairs near half the box were counted over all pairs
         warnings.simplefilter("ignore")
-        return measure(objects, given(objects, listed), **options)
+        return measure(objects, choose.given(objects, listed), **options)
 
 
-def evenly(places: Ints, most: int) -> Ints:
-    """Return at most so many of some places, the middle of each stretch."""
-    count = min(most, len(places))
-    return places[((np.arange(count) + 0.5) * len(places) / count).astype(np.int64)]
-
-
-def _errors(
-    objects: Objects, settings: Settings, metric: Any, kind_: Kind
-) -> PositionErrors | None:
-    """Return the errors of positions that are subtracted, or say why they cannot be."""
+def _errors(objects: Objects, settings: Settings, metric: Any, kind: Kind) -> PositionErrors | None:
+    """Return the errors of positions that are subtracted, if there are any."""
     noise, ensemble = settings.noise, objects.ensemble
     if noise is None:
         return None
-    estimated = noise == "auto"
-    reasons = {
-        "points or centres, got objects of several sites": not objects.are_points,
-        "Euclidean distances": known_metric(metric, ensemble) is not None,
-        "snapshots of equal weight": ensemble.weights is not None,
-        "snapshots in order of time, to estimate errors": estimated and ensemble.independent,
-        "particles, since atoms move within a snapshot": estimated and kind_ != "particles",
-        f"at least {LEAST_SNAPSHOTS} snapshots": estimated
-        and ensemble.n_snapshots < LEAST_SNAPSHOTS,
-    }
-    for needed, missing in reasons.items():
-        if missing:
-            raise ValueError(f"{ensemble.prefix}noise= needs {needed}: leave it out")
+    euclidean = known_metric(metric, ensemble) is None
+    if not objects.are_points or not euclidean or ensemble.weights is not None:
+        raise ValueError(
+            f"{ensemble.prefix}noise= needs points or centres, Euclidean distances and snapshots "
+            "of equal weight: leave it out"
+        )
     centres = objects.centres()
-    if estimated:
+    if noise == "auto":
+        if ensemble.independent or kind != "particles":
+            raise ValueError(
+                f"{ensemble.prefix}noise='auto' needs particles in snapshots in order of time: "
+                "give the error of positions as a number"
+            )
         return PositionErrors(centres, estimate_errors(centres) ** 2)
     errors = np.asarray(noise, np.float64)
     if len(errors) not in (1, ensemble.n_dimensions):
@@ -152,48 +231,36 @@ def _errors(
     return PositionErrors(centres, squares)
 
 
-class Need(NamedTuple):
-    """Memory that a step needs."""
-
-    name: str
-    fixed: float  # bytes
-    per_pair: float = 0.0  # bytes for each pair that is measured at a time
-
-
-def budget(steps: Sequence[Need], limit: str | None) -> int:
-    """Return how many pairs can be measured at a time; refuse what needs more memory than there is.
+def budget(step: str, fixed: float, per_pair: float, limit: str | None) -> int:
+    """Return how many pairs fit into memory at a time; refuse what needs more than there is.
 
     Examples
     --------
-    >>> budget([Need("measuring σ", 1e6, 100)], "100GB") > 1_000_000
+    >>> budget("measuring σ", 1e6, 100, "100GB") > 1_000_000
     True
     """
     left = memory.available() if limit is None else memory.parse(limit) - memory.usage()
-    room = math.inf if left is None else left
-    worst = max(steps, key=lambda step: step.fixed + _SMALLEST * step.per_pair)
-    least = _MARGIN * (worst.fixed + _SMALLEST * worst.per_pair)
+    room, least = math.inf if left is None else left, _MARGIN * (fixed + _SMALLEST * per_pair)
     if least > room:
         raise ValueError(
-            f"{worst.name} needs about {memory.shown(least + memory.usage())} of memory, and "
+            f"{step} needs about {memory.shown(least + memory.usage())} of memory, and "
             f"{memory.shown(max(0.0, room) + memory.usage())} are allowed: select fewer sites "
             "(select=), compare nearer pairs (pairs=), or allow more (memory=)"
         )
-    most = [(room / _MARGIN - step.fixed) / step.per_pair for step in steps if step.per_pair]
-    return int(min([*most, 1e15]))
+    return int(min((room / _MARGIN - fixed) / per_pair, 1e15))
 
 
-def _needs(objects: Objects, n_kept: int, settings: Settings) -> list[Need]:
-    """Return roughly what the steps of an analysis need; what one took is free for the next."""
+def _chunk(objects: Objects, n_kept: int, settings: Settings) -> int:
+    """Return how many pairs are measured at a time, if there is memory for what comes later."""
     used = objects.centres() if objects.are_points else objects.ensemble
     block = 30.0 * min(used.block_length, used.n_snapshots) * used.n_sites * used.n_dimensions
-    stays = _COMPILED + 72 * n_kept + 1_000 * len(objects)
-    sums = min(4e8, 46.0 * min(N_PARTS, used.n_snapshots) * n_kept)
-    return [
-        Need("measuring σ", stays + block, 1e9 / chunk_for(objects, 1_000_000_000)),
-        Need("resampling", stays + (block + sums) * (settings.confidence is not False)),
-    ]
+    stays = _COMPILED + 72 * n_kept + 1_000 * len(objects) + block
+    if settings.confidence is not False:
+        sums = min(4e8, 46.0 * min(N_PARTS, used.n_snapshots) * n_kept)
+        budget("resampling", stays + sums, 1, settings.memory)
+    return budget("measuring σ", stays, 1e9 / chunk_for(objects, 1_000_000_000), settings.memory)
 
 
-def most_contacts(objects: Objects, limit: str | None) -> int:
+def _most_contacts(objects: Objects, limit: str | None) -> int:
     """Return how many contacts can be held while they are searched for."""
-    return budget([Need("a search for contacts", _COMPILED + 500 * len(objects), 100)], limit)
+    return budget("a search for contacts", _COMPILED + 500 * len(objects), 100, limit)

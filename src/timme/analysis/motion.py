@@ -12,18 +12,17 @@ import numpy.typing as npt
 
 from timme import objects as make_objects
 from timme._arrays import Floats, Ints
-from timme.analysis.choices import choose_sites
-from timme.analysis.inputs import (
+from timme.analysis.choices import (
     READING,
+    choose_sites,
     in_memory,
     noted_warnings,
     read_snapshots,
     settings_of,
 )
 from timme.analysis.recipe import analyse, assemble, finish
-from timme.analysis.result import Analysis, announce
+from timme.analysis.result import Analysis, Source, announce
 from timme.analysis.settings import MotionSettings, Settings
-from timme.analysis.system import sources_of
 from timme.comparison.sites import common_sites
 from timme.engine.checkpoint import Progress
 from timme.ensemble import Ensemble
@@ -193,7 +192,7 @@ def _opened_again(source: Analysis, chosen: MotionSettings) -> tuple[list[str], 
     """Return the files of a result, if they are the same, and the settings of their reading."""
     made, paths = source.made, list[str]()
     for each in made.sources:
-        if not each.sha256 or sources_of([each.path])[0].sha256 != each.sha256:
+        if not each.sha256 or Source.of(each.path).sha256 != each.sha256:
             raise ValueError(
                 f"{each.path or each.name} is not the file that the result was made from: give "
                 "the files themselves"

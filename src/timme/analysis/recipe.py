@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
@@ -11,35 +12,45 @@ from typing import Any
 
 import numpy as np
 
-from timme.analysis.choices import Kind, choose_objects, choose_pairs, choose_shown, kind_of
-from timme.analysis.finding import find
-from timme.analysis.inputs import (
+from timme.analysis.choices import (
+    Kind,
+    choose_length,
+    choose_objects,
+    choose_shown,
     in_memory,
+    kind_of,
     noted_warnings,
     read_snapshots,
     settings_of,
     without_short_tracks,
 )
-from timme.analysis.matrices import analyse_matrix, is_matrix
-from timme.analysis.measurement import measure_and_link, most_contacts
-from timme.analysis.result import Analysis, announce
+from timme.analysis.finding import find
+from timme.analysis.measurement import choose_pairs, measure_and_link
+from timme.analysis.result import Analysis, Made, Source, System, announce
 from timme.analysis.settings import Settings, make
-from timme.analysis.system import made_of, notes_on, remarks_on, sources_of, system_of
-from timme.confidence.assessment import assess
+from timme.confidence.assessment import assess, levels_of_matrix
 from timme.engine.checkpoint import Checkpoint, CheckpointError, Progress, Run
 from timme.engine.metrics import Metric
 from timme.engine.workers import connect
-from timme.ensemble import Ensemble
+from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.residues import is_nucleic, is_protein
-from timme.fluctuations import Fluctuations
+from timme.fluctuations import Fluctuations, from_matrix
 from timme.hierarchy.linking import link
-from timme.hierarchy.quantity import SIGMA
+from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 from timme.hierarchy.tree import Hierarchy
+from timme.io import Matrix, read_matrix
+from timme.io.files import kind, open_npy
 from timme.motion.motions import describe_motion
 from timme.objects import Objects
 
+_OF_MATRICES = {  # settings that count for a matrix
+    *("unit", "linkage", "confidence", "cutoff", "length", "min_size", "palette", "order"),
+    *("full", "workers", "memory", "seed"),
+}
+_LARGEST = 3_000  # sites of a matrix that is kept, and whose levels are looked for
 _FEWEST, _MOST = 20, 5_000  # sites in which bodies are looked for
 _WALKS, _WALKED = 10, 50_000_000  # snapshots, and distances, for which walkers are drawn unasked
+_HELD = 0.05  # of the median σ: all is one cluster below it where pairs are held by bonds
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
@@ -61,12 +72,11 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
     ----------
     source : path, array, DataFrame, Universe, Ensemble, Objects, …
         Whatever :func:`timme.read` takes, an Ensemble or Objects; or σ of pairs: a file with a
-        matrix, a square matrix, the upper triangle of one, a DataFrame with the same labels both
-        ways, or Fluctuations.
+        matrix, a square matrix, or Fluctuations.
     *others : path
         Trajectories of a topology, or more structures.
-    objects : str, Objects, mapping or sequence, optional
-        What is compared: a name such as ``"residues"``, a file, Objects, or what
+    objects : str, mapping or sequence, optional
+        What is compared: a name such as ``"residues"``, a file, or what
         :func:`timme.objects.groups` takes.
     pairs : str, Pairs or array_like, optional
         Which objects are compared: a rule such as ``"contact:8"``, a file, Pairs, or pairs of
@@ -107,14 +117,12 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
         notes = stack.enter_context(noted_warnings())
         if is_matrix(source):
             own |= {"metric": metric, "trajectories": others or None}
-            found = analyse_matrix(source, chosen, [name for name in own if own[name] is not None])
+            found = _of_matrix(source, chosen, [name for name in own if own[name] is not None])
         else:
-            if isinstance(source, Objects):
-                own["objects"], source = source, source.ensemble
-            made = isinstance(own["objects"], Objects)
-            ensemble = read_snapshots(source, others, chosen, progress, as_it_is=made)
-            if made and own["objects"].ensemble is not ensemble:
-                raise ValueError("Objects bring their snapshots: pass them alone")
+            if isinstance(objects, Objects):
+                raise ValueError("Objects bring their snapshots: pass them alone, as the source")
+            ensemble = read_snapshots(source, others, chosen, progress)
+            own["objects"] = source if isinstance(source, Objects) else own["objects"]
             if isinstance(checkpoint, str | Path):
                 checkpoint = stack.enter_context(Checkpoint(checkpoint, resume=True))
             if checkpoint is not None:
@@ -167,16 +175,15 @@ def assemble(
         told = " and ".join(map(str, sorted(counts)))
         raise ValueError(f"σ and a hierarchy of {len(objects)} objects are needed, got {told}")
     shown, kind_ = choose_shown(objects, settings.shown), kind_of(objects.ensemble)
-    made = made_of(objects, kind_, settings, settings.model_fields_set)
-    if fluctuations is not None:
-        made = replace(made, n_pairs=len(fluctuations.sigma))
-    found = Analysis(system_of(objects, shown), hierarchy, made, fluctuations=fluctuations)
-    return finish(found, notes_on(objects.ensemble))
+    n_pairs = None if fluctuations is None else len(fluctuations.sigma)
+    made = _made(objects, kind_, settings, settings.model_fields_set, n_pairs=n_pairs)
+    found = Analysis(System.of(objects, *shown), hierarchy, made, fluctuations=fluctuations)
+    return finish(found, _notes(objects.ensemble))
 
 
 def finish(analysis: Analysis, notes: Iterable[str] = ()) -> Analysis:
     """Return an analysis with its finding, and every note once."""
-    every = dict.fromkeys((*analysis.notes, *notes, *remarks_on(analysis)))
+    every = dict.fromkeys((*analysis.notes, *notes, *_remarks(analysis)))
     analysis = replace(analysis, notes=tuple(every))
     return replace(analysis, finding=find(analysis))
 
@@ -184,38 +191,36 @@ def finish(analysis: Analysis, notes: Iterable[str] = ()) -> Analysis:
 def _of_snapshots(
     ensemble: Ensemble, settings: Settings, own: dict[str, Any], metric: Any, how: dict[str, Any]
 ) -> Analysis:
-    given_, progress, run = settings.model_fields_set, how["progress"], Run.of(**how)
-    used = ""
+    given_, progress, used = settings.model_fields_set, how["progress"], ""
     if settings.min_overlap is not None and not ensemble.gaps:
         raise ValueError("min_overlap= is for tracks with gaps, got none: leave it out")
     if ensemble.gaps and not isinstance(own["objects"], Objects):
         ensemble, settings, used = without_short_tracks(ensemble, settings)
-    kind_ = kind_of(ensemble)
-    objects = choose_objects(ensemble, kind_, settings, own["objects"])
+    kind_, objects = kind_of(ensemble), own["objects"]
+    if not isinstance(objects, Objects):
+        objects = choose_objects(ensemble, kind_, settings, objects)
     if len(objects) < 2:
         raise ValueError(
             f"{ensemble.prefix}at least 2 {objects.kind} are needed, got {len(objects)}: select "
             "more sites, or choose other objects"
         )
     announce(progress, "choosing pairs")
-    most = most_contacts(objects, settings.memory)
-    options: dict[str, Any] = {"metric": metric, "most": most, **how}
-    pairs, settled = choose_pairs(objects, kind_, settings, own["pairs"], **options)
+    pairs, settled = choose_pairs(objects, kind_, settings, own["pairs"], metric, how)
     shown = choose_shown(objects, settings.shown)
     announce(progress, "measuring σ")
     measured = measure_and_link(objects, pairs, shown, settings, metric, how, kind_)
     sigma, tree = measured.sigma, measured.hierarchy
     if settings.objects == "auto" or own["objects"] is not None:
         settled["objects"] = objects.kind
-    made = made_of(objects, kind_, settings.model_copy(update=settled), given_)
     few = len(pairs) - measured.n_pairs
     shares = f"which share fewer than {settings.min_overlap} snapshots"
     text = f"; {few:,} of {len(pairs):,} left out, {shares}" * bool(few)
     if metric is not None:
         text += f", by the metric {getattr(metric, '__name__', metric)}"
-    made = replace(made, pairs=pairs.description + text, n_pairs=measured.n_pairs, used=used)
-    notes = [*notes_on(ensemble, settings), *measured.notes]
-    found = Analysis(system_of(objects, shown), tree, made, tuple(notes), fluctuations=sigma)
+    known = {"pairs": pairs.description + text, "n_pairs": measured.n_pairs, "used": used}
+    made = _made(objects, kind_, settings.model_copy(update=settled), given_, **known)
+    notes = [*_notes(ensemble, settings), *measured.notes]
+    found = Analysis(System.of(objects, *shown), tree, made, tuple(notes), fluctuations=sigma)
     walks = _walks(objects, kind_, settings, metric, len(sigma.pairs))
     if settings.confidence is not False:
         announce(progress, "resampling")
@@ -228,7 +233,7 @@ def _of_snapshots(
             metric=metric,
             noise=measured.noise,
             seed=settings.seed,
-            run=run,
+            run=Run.of(**how),
         )
         found = replace(found, confidence=judged)
     announce(progress, "finding rigid bodies")
@@ -237,7 +242,7 @@ def _of_snapshots(
 
 def _take_up(checkpoint: Checkpoint, ensemble: Ensemble, settings: Settings) -> list[str]:
     """Go on from a checkpoint of the same run, or begin anew; return a note on either."""
-    files = ", ".join(f"{each.name} {each.sha256}" for each in sources_of(ensemble.sources))
+    files = ", ".join(f"{each.name} {each.sha256}" for each in map(Source.of, ensemble.sources))
     identity = {"version": version("pytimme"), "input": files, "settings": repr(settings)}
     try:
         checkpoint.identify(identity)
@@ -273,3 +278,108 @@ def _with_bodies(analysis: Analysis, ensemble: Ensemble, settings: Settings) -> 
     except ValueError as error:
         return replace(analysis, notes=(*analysis.notes, f"no rigid bodies were found: {error}"))
     return replace(analysis, motion=motion)
+
+
+def _made(
+    objects: Objects, kind_: Kind, settings: Settings, given: Iterable[str], **known: Any
+) -> Made:
+    """Return how a result of objects was made."""
+    length, name = choose_length(objects, kind_, settings.length)
+    known |= {"objects": objects.kind, "length": length, "length_name": name}
+    known["kind"] = "molecule" if kind_ in ("biopolymer", "molecule") else "particles"
+    settled = settings.model_copy(update={"length": length, "reduction": objects.reduction})
+    return Made.of(objects.ensemble.sources, settled, given, **known)
+
+
+def _notes(ensemble: Ensemble, settings: Settings | None = None) -> Iterator[str]:
+    """Yield what σ of these snapshots does not tell."""
+    yield from ensemble.notes
+    unit = f" {ensemble.unit}" if ensemble.unit else ""
+    if ensemble.rounding:
+        least = ensemble.rounding / math.sqrt(6)
+        steps = f"coordinates have steps of {ensemble.rounding:g}{unit}"
+        yield f"{steps}: σ below {least:.2g}{unit} is rounding"
+    if ensemble.independent:
+        yield "models are not a thermal sample: σ shows where they agree as well as what moves"
+        if ensemble.numbers is None:
+            yield "atoms have other numbers in other models, so index groups cannot be written"
+    if settings is None:
+        return
+    if ensemble.gaps:
+        shared = f"at least {settings.min_overlap}"
+        yield f"σ is that of the snapshots in which both are seen, {shared} for each pair"
+    if settings.linkage != "single":
+        yield f"{settings.linkage} linkage is not that of the paper, which is single linkage"
+
+
+def _remarks(analysis: Analysis) -> Iterator[str]:
+    """Yield notes on a hierarchy that pairs at fixed distances, or separate pieces, spoil."""
+    tree, sigma, settings = analysis.hierarchy, analysis.fluctuations, analysis.made.settings
+    pieces = int(np.count_nonzero(analysis.atom_hierarchy.parents < 0))
+    if pieces > 1 and sigma is not None:
+        count = analysis.atom_hierarchy.n_sites
+        yield f"the pairs connect {count:,} {analysis.made.objects} into {pieces:,} pieces"
+    of_distances = tree.quantity.of_distances and getattr(settings, "noise", None) is None
+    if sigma is None or not of_distances or tree.n_sites < 3 or not len(tree.heights):
+        return
+    typical, top = float(np.median(sigma.sigma)), float(tree.heights[-1])
+    if np.count_nonzero(tree.parents < 0) == 1 and typical > 0 and top <= _HELD * typical:
+        unit = f" {tree.unit}" if tree.unit else ""
+        more = max(4, (getattr(settings, "min_bonds", None) or 0) + 1)
+        yield (
+            f"all is one cluster from {top:.2g}{unit} on, while half of the pairs have σ above "
+            f"{typical:.2g}{unit}: some pairs are held at a fixed distance; compare pairs more "
+            f"bonds apart (min_bonds={more}), or join by several pairs (linkage='braced')"
+        )
+
+
+def is_matrix(source: Any) -> bool:
+    """Return whether a source is σ of pairs rather than snapshots."""
+    if isinstance(source, str | Path):
+        ending = kind(Path(source))
+        here = ending == ".npy" and Path(source).is_file()
+        return ending in (".json", ".mtx") or (here and open_npy(source).ndim <= 2)
+    first = source[0] if isinstance(source, list | tuple) and source else source
+    if not isinstance(first, int | float | list | tuple | np.ndarray):
+        return isinstance(source, Fluctuations | Matrix) or hasattr(source, "tocsr")
+    try:
+        return np.ndim(source) <= 2
+    except ValueError:  # rows of different lengths, which the reader refuses
+        return False
+
+
+def _of_matrix(source: Any, settings: Settings, unused: list[str]) -> Analysis:
+    """Return the analysis of a matrix, without its finding; refuse what counts for snapshots."""
+    path = str(source) if isinstance(source, str | Path) else ""
+    prefix = f"{path}: " if path else ""
+    unused += sorted(settings.model_fields_set - _OF_MATRICES)
+    if unused:
+        names = ", ".join(f"{name}=" for name in unused)
+        raise ValueError(f"{prefix}a matrix is linked as it is: leave out {names}")
+    sigma, quantity = read_matrix(source) if path else source, SIGMA
+    if isinstance(sigma, Matrix):
+        if sigma.symbol:
+            quantity = Quantity(sigma.symbol, sigma.unit, words=sigma.words)
+        sigma = sigma.values
+    quantity = as_quantity(quantity, settings.unit or "")
+    if not isinstance(sigma, Fluctuations):
+        try:
+            sigma = from_matrix(sigma)
+        except ValueError as error:
+            raise ValueError(f"{prefix}{error}") from None
+    sigma = replace(sigma, unit=quantity.unit or sigma.unit)
+    tree = link(sigma, quantity=quantity, linkage=settings.linkage)
+    paths = (path,) if path else ()
+    known: Any = {"kind": "matrix", "objects": "sites", "pairs": "all pairs"}
+    known |= {"n_pairs": len(sigma.sigma), "length": settings.length}
+    known |= {"length_name": "a" if settings.length else ""} | ({} if path else {"title": "matrix"})
+    made = Made.of(paths, settings, settings.model_fields_set, **known)
+    system = System.without_places(Atoms.unnamed(tree.n_sites), unit=sigma.unit)
+    if tree.n_sites > _LARGEST:
+        note = f"a matrix of more than {_LARGEST:,} sites is neither kept nor drawn"
+        return Analysis(system, tree, made, (note,))
+    found = Analysis(system, tree, made, fluctuations=sigma)
+    if settings.confidence is False:
+        return found
+    levels = levels_of_matrix(sigma.matrix(), tree, min_size=max(2, settings.min_size))
+    return replace(found, confidence=levels)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Self
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -17,18 +22,22 @@ from timme.comparison.agreement import Agreement
 from timme.comparison.differences import Difference
 from timme.comparison.sites import Common
 from timme.confidence.assessment import ClusterRecord, Confidence
-from timme.ensemble.atoms import Atoms
+from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy.condensed import condense
 from timme.hierarchy.tree import Hierarchy
+from timme.io.files import STRUCTURES, kind
 from timme.motion.correlation import TwoPoint
 from timme.motion.fits import shape_of
 from timme.motion.hinges import Hinge
 from timme.motion.motions import Motions
 from timme.motion.variance import Components
+from timme.objects import Objects
 from timme.rigidity.decomposition import Decomposition
 from timme.rigidity.ensemble import Together
 from timme.rigidity.networks import Network
+
+_FILM_FRAMES, _FILM_NUMBERS = 100, 2_000_000  # no more than a page plays well
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -68,6 +77,44 @@ class System(Described):
         )
 
     @classmethod
+    def of(cls, objects: Objects, shown: Ints, name: str, sequential: bool) -> Self:  # noqa: FBT001
+        """Return names and places of objects, and a film of some of the snapshots."""
+        ensemble = objects.ensemble
+        places, box = ensemble.snapshot(0)
+        places = np.array(places)
+        for block in ensemble.blocks() if ensemble.gaps else ():
+            for frame in block.coordinates:  # sites stand where they are first seen
+                unseen = np.isnan(places).any(axis=1)
+                places[unseen] = frame[unseen]
+        most = _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions)
+        count = min(ensemble.n_snapshots, max(1, most), _FILM_FRAMES)
+        frames = np.linspace(0, ensemble.n_snapshots - 1, count).round().astype(np.int64)
+        members, numbers = (
+            objects.members,
+            np.repeat(every := np.arange(len(objects)), np.diff(objects.offsets)),
+        )
+        if objects.centred_on_sites:
+            members, numbers = objects.anchors, every
+        owner = np.full(ensemble.n_sites, -1)
+        owner[members[::-1]] = numbers[::-1]  # a site of several has the colour of the first
+        ids = None if ensemble.independent else ensemble.site_atoms + 1
+        if ensemble.numbers is not None:
+            ids = ensemble.numbers[ensemble.site_atoms]
+        times, files = ensemble.times, getattr(ensemble.frames.source, "files", ())
+        timed = len(ensemble.replicas) == 1 and not (ensemble.gaps or ensemble.independent)
+        timed = timed and not any(file.in_steps for file in files)
+        return cls(
+            *(objects.names, objects.anchors, owner, ensemble.sites, places),
+            *(shown, name, sequential, ensemble.n_snapshots),
+            duration=float(times[-1] - times[0]) if timed else math.nan,
+            unit=ensemble.unit,
+            box=box,
+            film=np.array([ensemble.snapshot(frame)[0] for frame in frames.tolist()]),
+            film_frames=frames,
+            numbers=ids,
+        )
+
+    @classmethod
     def without_places(cls, sites: Atoms, *, unit: str = "") -> Self:
         """Return the sites of a matrix: each is an object that is shown."""
         every = np.arange(len(sites.names))
@@ -82,6 +129,15 @@ class Source(Described):
     name: str
     sha256: str = ""
     path: str = ""  # as it was given
+
+    @classmethod
+    def of(cls, path: str) -> Self:
+        """Return name and checksum of what was read."""
+        if not Path(path).is_file():
+            return cls(path)
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return cls(Path(path).name, digest, path)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,6 +159,35 @@ class Made(Described):
     sources: tuple[Source, ...] = ()
     command: str = ""
     version: str = ""
+
+    @classmethod
+    def of(cls, paths: Sequence[str], settings: Model, given: Iterable[str], **known: Any) -> Self:
+        """Return from what, and with which settings, a result was made."""
+        return cls(
+            settings=settings,
+            given=tuple(sorted(given)),
+            sources=tuple(map(Source.of, paths)),
+            version=version("pytimme"),
+            **{"title": title_of(paths), **known},
+        )
+
+
+def title_of(paths: Sequence[str]) -> str:
+    """Return what a result is called: by its trajectory, or by its structures.
+
+    Examples
+    --------
+    >>> title_of(["adk.psf", "runs/adk_dims.dcd"]), title_of(["4ake.pdb.gz", "1ake.pdb.gz"])
+    ('adk_dims', '4ake → 1ake')
+    """
+    files = [Path(path) for path in paths if kind(Path(path))]
+    names = [
+        path.name.removesuffix(".gz").removesuffix(".bz2").rpartition(".")[0] for path in files
+    ]
+    if files and all(kind(path) in STRUCTURES for path in files):
+        return " → ".join(names if len(names) < 3 else [names[0], names[-1]])
+    own = names[1:] or names or ["snapshots"]
+    return f"{own[0]} and {len(own) - 1} more" if len(own) > 1 else own[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -9,12 +9,10 @@ import numpy as np
 
 from timme import objects
 from timme._text import counted
-from timme.analysis.choices import choose_shown
-from timme.analysis.inputs import noted_warnings, read_snapshots, settings_of
+from timme.analysis.choices import choose_shown, noted_warnings, read_snapshots, settings_of
 from timme.analysis.recipe import finish
-from timme.analysis.result import Analysis, Rigidity, announce
+from timme.analysis.result import Analysis, Made, Rigidity, System, announce, title_of
 from timme.analysis.settings import RigiditySettings
-from timme.analysis.system import origin_of, system_of
 from timme.engine.checkpoint import Progress
 from timme.ensemble import Ensemble, Frames
 from timme.ensemble.frames import ArraySource
@@ -104,10 +102,10 @@ def analyse_rigidity(
         n_added=n_added,
         together=many,
     )
-    made = origin_of(ensemble, chosen, chosen.model_fields_set)
-    title = " ".join([made.title, *(chosen.chain or ())]).strip()
-    made = replace(made, recipe="rigidity", kind="molecule", title=title, n_pairs=len(held.bonds))
-    system = system_of(every, shown)
+    known: dict[str, Any] = {"recipe": "rigidity", "kind": "molecule", "n_pairs": len(held.bonds)}
+    known["title"] = " ".join([title_of(ensemble.sources), *(chosen.chain or ())])
+    made = Made.of(ensemble.sources, chosen, chosen.model_fields_set, **known)
+    system = System.of(every, *shown)
     if n_added:
         system = replace(system, numbers=None)  # other than those in the files of the user
     analysis = Analysis(system, dilute(held), made, rigidity=rigid)
