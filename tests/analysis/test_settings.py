@@ -129,7 +129,7 @@ def test_values_are_understood_as_people_write_them(
         (Settings, {"pairs": "all:3"}, "pairs= takes all without a number, got 'all:3'"),
         (Settings, {"memory": "lots"}, "memory= is written as 2GB or 500MB, got 'lots'"),
         (Settings, {"minsize": 3}, "there is no option minsize=: use min_size="),
-        (Settings, {"radius": 8}, "there is no option radius=: use pairs='contact:RADIUS'"),
+        (Settings, {"radius": 8}, "there is no option radius=: use pairs='contact:8'"),
         (RigiditySettings, {"ensemble": True, "model": 2}, "ensemble= takes all models: leave out"),
         (CompareSettings, {"chains": "A=B,A=C"}, "chains= takes each chain once, such as A=B,C=D"),
         (CompareSettings, {"cutoffs": "1"}, "cutoffs= takes two numbers such as -0.5,0.06"),

@@ -14,30 +14,31 @@ from timme.cli.commands import app
 from timme.cli.options import read_settings
 
 FILES = "-o --output --overwrite"
-SHARED = f"{FILES} -j --workers --set"
+LAST = "-j --workers --set"
 FRAMES = "-s --select --chain -b --begin -e --end -dt --step"
-FLAGS = {  # as they are specified
-    "run": f"{SHARED} {FRAMES} --unit --box --unwrap --columns --min-overlap --common-atoms --full "
-    "--objects --pairs --linkage --noise --replicas --cutoff --min-size -v --verbose",
+FLAGS = {  # as they are specified, in their order
+    "run": f"{FILES} {FRAMES} --unit --box --unwrap --columns --min-overlap --common-atoms "
+    "--objects --pairs --linkage --noise --replicas --cutoff --min-size --full "
+    f"{LAST} -v --verbose",
     "demo": FILES,
-    "rigidity": f"{SHARED} --chain --model --energy --ensemble --tethers --constraints --waters "
-    "--full",
-    "motion": f"{SHARED} {FRAMES} --bodies --reference --axis-from --superposed",
-    "compare": f"{SHARED} --chains --cutoffs",
+    "rigidity": f"{FILES} --chain --model --energy --ensemble --tethers --constraints --waters "
+    f"--full {LAST}",
+    "motion": f"{FILES} {FRAMES} --bodies --reference --axis-from --superposed {LAST}",
+    "compare": f"{FILES} --chains --cutoffs {LAST}",
     "show": "--open -v --verbose",
-    "export": f"{FILES} --cutoff --set",
+    "export": "--cutoff --set -o --output --overwrite",
     "serve": "--port --data --no-browser --limit -v --verbose",
 }
 
 
 def test_commands_and_options_are_those_that_are_specified() -> None:
     found = {
-        name: {
+        name: [
             flag for each in command.params if isinstance(each, click.Option) for flag in each.opts
-        }
+        ]
         for name, command in app.commands.items()
     }
-    assert found == {name: set(flags.split()) for name, flags in FLAGS.items()}
+    assert found == {name: flags.split() for name, flags in FLAGS.items()}
 
 
 @pytest.mark.parametrize("words", ["--help", "run --help", "run --set help", "run --min-size 0 x"])
@@ -54,6 +55,7 @@ def test_help_and_wrong_options_need_no_numerical_library(words: str) -> None:
 
 
 def test_help_names_defaults_and_expert_options(call: Call) -> None:
+    assert "..." not in call("--help").out.partition("Commands:")[2]
     text = " ".join(call("run", "-h").out.split())
     assert "-b, --begin FRAME|TIME First frame (counted from 0) or time, for example 10ns." in text
     assert "--min-size N Smallest cluster that counts (default: 10)." in text
@@ -68,9 +70,8 @@ def test_help_names_defaults_and_expert_options(call: Call) -> None:
 
 
 def test_expert_settings_are_set_by_the_names_of_the_keywords() -> None:
-    read = read_settings(
-        Settings, ["allow-truncated=yes", "reach=2"], {"chain": "A,B", "end": None}
-    )
+    given = {"assigned": ("allow-truncated=yes", "reach=2"), "chain": "A,B", "end": None}
+    read = read_settings(Settings, given)
     assert read == Settings(allow_truncated=True, reach=2, chain=("A", "B"))
     assert read.model_fields_set == {"allow_truncated", "reach", "chain"}
 
@@ -84,8 +85,13 @@ def test_expert_settings_are_set_by_the_names_of_the_keywords() -> None:
         ("run x --set reach=-2", "--set reach= must be at least 0, got '-2'"),
         ("run x --set reahc=2", "there is no option reahc=: use --set reach="),
         ("run x --set reach", "--set takes KEY=VALUE, got 'reach': --set help lists the keys"),
-        ("run x --radius 8", "there is no option --radius: use --pairs contact:RADIUS"),
-        ("run x --reach 2", "there is no option --reach: add --set reach=VALUE"),
+        ("run x --radius 8", "there is no option --radius: use --pairs contact:8"),
+        ("run x --neigbours 3", "there is no option --neigbours: use --pairs nearest:12"),
+        ("run x --overwirte", "there is no option --overwirte: use --overwrite"),
+        ("run x --reach 2", "there is no option --reach: use --set reach="),
+        ("rigidity x --cutoff -2", "there is no option --cutoff: use --energy"),
+        ("show x --opn", "there is no option --opn: use --open"),
+        ("demo -q", "there is no option -q"),
         ("run x --linkage ward", "--linkage takes single, braced or average, got 'ward'"),
         ("run x --begin soon", "--begin takes a frame number, or a time such as 10ns, got 'soon'"),
         ("run x --cutoff nan", "--cutoff takes a number, got 'nan'"),

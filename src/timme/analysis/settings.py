@@ -20,10 +20,10 @@ GROUPS = (  # in the order in which options are listed
 OBJECTS = ("auto", "points", "bodies", "links", "residues", "molecules")
 PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
 _LONGEST = 10_000  # characters of a text
-_ELSEWHERE = {  # names that people expect
+_FORMER = {  # names of former versions and of other programs
     "start": "begin=", "stop": "end=", "show": "shown=", "large": "min_size=", "on": "reference=",
-    "radius": "pairs='contact:RADIUS'", "neighbours": "pairs='nearest:N'", "n_bodies": "bodies=",
-    "output": "timme.export(analysis, FOLDER)",
+    "radius": "pairs='contact:8'", "neighbours": "pairs='nearest:12'", "n_bodies": "bodies=",
+    "cutoff": "energy=",
 }  # fmt: skip
 _TIME = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(fs|ps|ns|us|µs|μs|ms|s)")
 _KINDS = {  # of pydantic's errors, in words
@@ -374,6 +374,13 @@ def details(model: type[Model], name: str) -> dict[str, Any]:
     return {**extra, "flags": []} if name in model.expert else {**extra}
 
 
+def hints_for(model: type[Model]) -> dict[str, str]:
+    """Return what to write for names of options, former ones included."""
+    known = model.model_fields
+    former = {name: hint for name, hint in _FORMER.items() if hint.partition("=")[0] in known}
+    return former | {name: f"{name}=" for name in known}
+
+
 def make(model: type[M], /, **options: Any) -> M:
     """Return checked settings; a ValueError says in one line what is wrong.
 
@@ -382,10 +389,11 @@ def make(model: type[M], /, **options: Any) -> M:
     >>> make(Settings, begin="10ns", box="20,20,20", min_size="5").box
     (20.0, 20.0, 20.0)
     """
-    for name in [name for name in options if name not in model.model_fields]:
-        near = get_close_matches(name, model.model_fields, n=1)
-        found = _ELSEWHERE.get(name) or (f"{near[0]}=" if near else "")
-        raise ValueError(f"there is no option {name}=" + (f": use {found}" if found else ""))
+    for name in options.keys() - model.model_fields.keys():
+        near = get_close_matches(name, hints := hints_for(model), n=1)
+        raise ValueError(
+            f"there is no option {name}=" + (f": use {hints[near[0]]}" if near else "")
+        )
     try:
         return model.model_validate(options)
     except pydantic.ValidationError as error:

@@ -10,9 +10,12 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from pkgutil import resolve_name
+from typing import Any
 
 import click
 
@@ -25,14 +28,11 @@ from timme.analysis.settings import (
     ServeSettings,
     Settings,
     details,
-    make,
+    hints_for,
 )
 from timme.cli.console import interruptible, print_answer, work_on
-from timme.cli.options import in_options, options_of, read_settings
+from timme.cli.options import Command, in_options, options_of, read_settings
 
-M = TypeVar("M", bound=Model)
-
-_PLACE = ("folder", "overwrite", "verbose")
 _STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
 _EXAMPLES = """
 \b
@@ -67,100 +67,83 @@ def app() -> None:
 
 def run_command(arguments: Sequence[str]) -> None:
     """Run a command; every error becomes one line and exit code 2."""
-    given = list(arguments)
+    given = list(arguments) or ["--help"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without σ or Å shows a ? instead
     command = app.commands.get(next((word for word in given if not word.startswith("-")), ""))
     model = getattr(command and command.callback, "model", None)
     try:
-        code = app.main(args=given, prog_name="timme", standalone_mode=False, obj=given)
-        sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
-    except click.NoSuchOption as error:
-        _fail(_unknown(error, model))
-    except click.ClickException as error:
-        _fail(" ".join(error.format_message().split()))
-    except (click.Abort, KeyboardInterrupt):
+        sys.exit(app.main(args=given, prog_name="timme", standalone_mode=False, obj=given) or 0)
+    except click.Abort:
         click.echo("timme: interrupted, nothing was written", err=True)
         sys.exit(130)
-    except BrokenPipeError:  # as in `timme show RESULT | head`
-        sys.stdout = None  # nothing is left to be flushed
-        sys.exit(1)
+    except click.NoSuchOption as error:
+        text = _unknown(error, model)
+    except click.ClickException as error:
+        text = " ".join(error.format_message().split())
     except Exception as error:
         if os.environ.get("TIMME_DEBUG"):
             raise
-        _fail(in_options(one_line(error), model))
-
-
-def _fail(text: str) -> NoReturn:
+        text = in_options(one_line(error), model)
     click.echo(f"timme: error: {text}", err=True)
     sys.exit(2)
 
 
 def _unknown(error: click.NoSuchOption, model: type[Model] | None) -> str:
     """Return what to write in place of an option that a command does not have."""
-    name = error.option_name.lstrip("-").replace("-", "_")
-    if model is None or not error.option_name.startswith("--"):
-        return " ".join(error.format_message().split())
-    if name in model.model_fields:
-        return f"there is no option {error.option_name}: add --set {name}=VALUE"
-    try:
-        make(model, **{name: ""})
-    except ValueError as problem:
-        return in_options(str(problem).replace(f"{name}=", error.option_name, 1), model)
-    raise error
+    found = hints_for(model) if model else {}
+    hints = {f"--{name.replace('_', '-')}": in_options(hint, model) for name, hint in found.items()}
+    for each in error.ctx.command.params if error.ctx else ():
+        hints |= {flag: flag for flag in each.opts if flag.startswith("--")}
+    near = [f": use {hints[each]}" for each in get_close_matches(error.option_name, hints, n=1)]
+    return "".join([f"there is no option {error.option_name}", *near])
 
 
 # ---- what commands share -----------------------------------------------------------------------
 
 _files = click.argument("files", nargs=-1, required=True)
-_output = click.option(
-    *("-o", "--output", "folder"),
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Write results to FOLDER (default: timme-NAME).",
-)
 _overwrite = click.option("--overwrite", is_flag=True, help="Replace an earlier result.")
 _verbose = click.option("-v", "--verbose", is_flag=True, help="Print the full summary.")
 
 
-def _carry_out(
-    recipe: Callable[..., Any],
-    usual: str,
-    *,
-    folder: Path | None,
-    overwrite: bool,
-    verbose: bool = False,
-    full: bool = False,
-) -> None:
+def _writing(model: type[Model] | None) -> Callable[[Command], Command]:
+    """Return a decorator that adds the options of a recipe and of the folder it writes."""
+    output = click.option(
+        *("-o", "--output", "folder"),
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help="Write results to FOLDER (default: timme-NAME).",
+    )
+    options = options_of(model) if model else lambda command: command
+    return lambda command: output(_overwrite(options(command)))
+
+
+def _carry_out(recipe: str, sources: Sequence[Any], name: str, given: dict[str, Any]) -> None:
     """Do the work of a command, write its folder and print its answer."""
+    context = click.get_current_context()
+    settings = read_settings(getattr(context.command.callback, "model", Settings), given)
+    function, words = resolve_name(f"timme.{recipe}"), context.find_root().obj
     from timme.output.folder import write_folder
+    from timme.output.structures import write_snapshots
 
-    words = click.get_current_context().find_root().obj
-    place = folder or Path(usual)
-    with work_on(place, overwrite=overwrite) as (progress, checkpoint):
-        result = recipe(progress=progress, checkpoint=checkpoint)
+    prefix = "" if context.info_name == "run" else f"{context.info_name}-"
+    folder, overwrite = given["folder"] or Path(f"timme-{prefix}{name}"), given["overwrite"]
+    with work_on(folder, overwrite=overwrite) as how:
+        how |= {"settings": settings, "write": write_snapshots}
+        taken = how.keys() & signature(function).parameters.keys()
+        result = function(*sources, **{each: how[each] for each in taken})
         result = replace(result, made=replace(result.made, command=shlex.join(["timme", *words])))
-        progress.begin("writing")
-        write_folder(result, place, overwrite=overwrite, full=full)
-    print_answer(result, place, verbose=verbose)
+        how["progress"].begin("writing")
+        write_folder(result, folder, overwrite=overwrite, full=result.made.settings.full)
+    print_answer(result, folder, verbose=given.get("verbose", False))
 
 
-def _split(model: type[M], options: dict[str, Any]) -> tuple[M, dict[str, Any]]:
-    """Return settings, and what says where and how results are written."""
-    place = {name: options.pop(name) for name in _PLACE if name in options}
-    settings = read_settings(model, options.pop("assigned"), options)
-    return settings, {**place, "full": getattr(settings, "full", False)}
-
-
-def _name(sources: Sequence[str], *, join: bool = False) -> str:
+def _name(sources: Sequence[str]) -> str:
     """Return a name for the result of some files."""
     names = [_stem(source) for source in sources]
     structures = all(Path(source).suffix.lower() in _STRUCTURES for source in sources[1:])
-    if len(names) > 1 and (structures or join):
+    if len(names) > 1 and structures:
         return f"{names[0]}-{names[-1]}"
     return names[min(1, len(names) - 1)]  # of a topology and trajectories, the first of these
 
@@ -179,9 +162,7 @@ def _stem(source: str) -> str:
 
 @app.command()
 @_files
-@_output
-@_overwrite
-@options_of(Settings)
+@_writing(Settings)
 @_verbose
 def run(files: tuple[str, ...], **options: Any) -> None:
     """Analyse snapshots in FILES.
@@ -189,88 +170,55 @@ def run(files: tuple[str, ...], **options: Any) -> None:
     FILES are an ensemble (PDB, mmCIF, a table of tracks, an array), a topology and trajectories,
     two structures, pdb:CODE, or a matrix of σ.
     """
-    settings, place = _split(Settings, options)
-    from timme.analysis.recipe import analyse
-
-    def recipe(**how: Any) -> Any:
-        return analyse(*files, settings=settings, workers=settings.workers, **how)
-
-    _carry_out(recipe, f"timme-{_name(files)}", **place)
+    _carry_out("analysis.recipe:analyse", files, _name(files), options)
 
 
 @app.command()
 @click.argument("name", default="kinase")
-@_output
-@_overwrite
-def demo(name: str, **place: Any) -> None:
+@_writing(None)
+def demo(name: str, **options: Any) -> None:
     """Analyse a built-in system.
 
     NAME is kinase (adenylate kinase closing, the default), barnase, rigidity, spheres, fluid,
     water, chain, hinge, crowd or road.
     """
-    from timme.demo import analyse_demo
-
-    def recipe(progress: Any, **_: Any) -> Any:
-        return analyse_demo(name, progress=progress)
-
-    _carry_out(recipe, f"timme-demo-{name}", **place)
+    _carry_out("demo:analyse_demo", (name,), name, options)
 
 
 @app.command()
 @_files
-@_output
-@_overwrite
-@options_of(RigiditySettings)
+@_writing(RigiditySettings)
 def rigidity(files: tuple[str, ...], **options: Any) -> None:
     """Find rigid clusters of a structure in FILES, from its bonds."""
-    settings, place = _split(RigiditySettings, options)
-    from timme.analysis.rigidity import analyse_rigidity
-
-    def recipe(progress: Any, **_: Any) -> Any:
-        return analyse_rigidity(*files, settings=settings, progress=progress)
-
-    _carry_out(recipe, f"timme-rigidity-{_name(files)}", **place)
+    _carry_out("analysis.rigidity:analyse_rigidity", files, _name(files), options)
 
 
 @app.command()
 @_files
-@_output
-@_overwrite
-@options_of(MotionSettings)
+@_writing(MotionSettings)
 def motion(files: tuple[str, ...], **options: Any) -> None:
-    """Describe how rigid bodies move; FILES are the folder of a run, or files as in run."""
-    settings, place = _split(MotionSettings, options)
-    from timme.analysis.motion import analyse_motion
-    from timme.analysis.store import load
-    from timme.output.structures import write_snapshots
+    """Describe how rigid bodies move.
 
-    if settings.superposed and Path(settings.superposed).exists() and not place["overwrite"]:
-        raise FileExistsError(f"{settings.superposed} exists: add --overwrite, or name another")
-    is_result = Path(files[0]).is_dir() or Path(files[0]).name == "result.npz"
-    source, *others = (load(files[0]), *files[1:]) if is_result else files
+    FILES are the folder of a run, or files as in run.
+    """
+    target, sources = options["superposed"], list[Any](files)
+    if target and Path(target).exists() and not options["overwrite"]:
+        raise FileExistsError(f"{target} exists: add overwrite=True, or name another")
+    if Path(files[0]).is_dir() or Path(files[0]).name == "result.npz":
+        from timme.analysis.store import load
 
-    def recipe(progress: Any, **_: Any) -> Any:
-        given = {"settings": settings, "progress": progress, "write": write_snapshots}
-        return analyse_motion(source, *others, **given)
-
-    _carry_out(recipe, f"timme-motion-{_name(files)}", **place)
+        sources[0] = load(files[0])
+    _carry_out("analysis.motion:analyse_motion", sources, _name(files), options)
 
 
 @app.command()
 @click.argument("first")
 @click.argument("second")
-@_output
-@_overwrite
-@options_of(CompareSettings)
+@_writing(CompareSettings)
 def compare(first: str, second: str, **options: Any) -> None:
     """Compare two results, FIRST and SECOND, with a chance level."""
-    settings, place = _split(CompareSettings, options)
-    from timme.analysis.comparison import compare as compare_results
-
-    def recipe(**_: Any) -> Any:
-        return compare_results(first, second, settings=settings)
-
-    _carry_out(recipe, f"timme-compare-{_name([first, second], join=True)}", **place)
+    name = f"{_stem(first)}-{_stem(second)}"
+    _carry_out("analysis.comparison:compare", (first, second), name, options)
 
 
 @app.command()
@@ -278,7 +226,10 @@ def compare(first: str, second: str, **options: Any) -> None:
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @_verbose
 def show(result: str, opened: bool, verbose: bool) -> None:
-    """Print the answer of a RESULT again: a folder, or the result.npz in it."""
+    """Print the answer of a RESULT again.
+
+    RESULT is a folder, or the result.npz in it.
+    """
     from timme.analysis.store import load
 
     folder = Path(result) if Path(result).is_dir() else Path(result).parent
@@ -305,30 +256,26 @@ def show(result: str, opened: bool, verbose: bool) -> None:
 )
 @_overwrite
 def export(
-    result: str,
-    what: tuple[str, ...],
-    cutoff: float | None,
-    assigned: tuple[str, ...],
-    target: Path | None,
-    overwrite: bool,
+    result: str, what: tuple[str, ...], cutoff: float | None, target: Path | None, **given: Any
 ) -> None:
-    """Write files of a RESULT: WHAT are names, or how these begin, such as figures or groups."""
+    """Write figures, tables or groups of a RESULT again.
+
+    WHAT are names of files, or how these begin, such as dilution or groups.
+    """
     from timme.analysis.store import load
     from timme.output import folder as folders
 
     loaded = load(result)
-    if assigned:
-        model = type(loaded.made.settings)
-        chosen = read_settings(model, assigned, {}).model_dump(exclude_unset=True)
-        if wrong := [each for each in chosen if details(model, each)["group"] != "display"]:
-            raise ValueError(f"{wrong[0]}= changes the result: run it again with --set")
-        settings = loaded.made.settings.model_copy(update=chosen)
-        loaded = replace(loaded, made=replace(loaded.made, settings=settings))
+    model, made = type(loaded.made.settings), loaded.made
+    chosen = read_settings(model, given).model_dump(exclude_unset=True)
+    if wrong := [each for each in chosen if details(model, each)["group"] != "display"]:
+        raise ValueError(f"{wrong[0]}= changes the result: analyse it again with this option")
+    loaded = replace(loaded, made=replace(made, settings=made.settings.model_copy(update=chosen)))
     place = target or (Path(result) if Path(result).is_dir() else Path(result).parent)
     whole = place.suffix == "" or place.is_dir()
     names = [file.name for each in what for file in folders.find(loaded, each)]
     there = [path for path in ([place / n for n in names] if whole else [place]) if path.exists()]
-    if there and not overwrite:
+    if there and not given["overwrite"]:
         raise FileExistsError(f"{there[0]} exists: choose another place by -o, or add --overwrite")
     with interruptible():
         for path in folders.export(loaded, place, what, full=True, cutoff=cutoff):
@@ -340,8 +287,8 @@ def export(
 @_verbose
 def serve(verbose: bool, assigned: tuple[str, ...], **given: Any) -> None:
     """Open a page in the browser: drop files, get results."""
-    limits = [part for text in assigned for part in text.split(",")]
-    settings = read_settings(ServeSettings, limits, given)
+    given["assigned"] = [part for text in assigned for part in text.split(",")]
+    settings = read_settings(ServeSettings, given)
     from timme.server import serve as serve_page
 
     for each in (signal.SIGINT, signal.SIGTERM):

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _PHASE = "{desc} …"
 _SHARE = "{desc}  {percentage:.0f} %  ({remaining_s:.0f} s left)"
-_INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # environment variable, seconds between two savings
 
 
 class Progress:
@@ -57,20 +56,19 @@ class Progress:
 
 
 @contextmanager
-def work_on(folder: Path, *, overwrite: bool) -> Iterator[tuple[Progress, Checkpoint]]:
+def work_on(folder: Path, *, overwrite: bool) -> Iterator[dict[str, Any]]:
     """Keep a folder for a run, show its progress, and save it when it is interrupted."""
     from timme.engine.checkpoint import Checkpoint
     from timme.output.folder import checkpoint_of, claim
 
-    path, interval = checkpoint_of(folder), _interval()
     with (
         claim(folder, overwrite=overwrite),
-        Checkpoint(path, resume=True, interval=interval) as checkpoint,
+        Checkpoint(checkpoint_of(folder), resume=True) as checkpoint,
         interruptible(checkpoint),
         _name_compilation(),
         Progress() as progress,
     ):
-        yield progress, checkpoint
+        yield {"progress": progress, "checkpoint": checkpoint}
 
 
 @contextmanager
@@ -103,18 +101,11 @@ def interruptible(checkpoint: Checkpoint | None = None) -> Iterator[None]:
             signal.signal(each, old)
 
 
-def _interval() -> float:
-    text = os.environ.get(_INTERVAL) or "30"
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        raise ValueError(f"{_INTERVAL} takes a number of seconds, got {text!r}") from None
-
-
 @contextmanager
 def _name_compilation() -> Iterator[None]:
     """Name the one reason why a first run takes longer: kernels are being compiled."""
     from numba.core import event
+    from tqdm import tqdm
 
     class Listener(event.Listener):
         shown = not sys.stderr.isatty()
@@ -122,20 +113,13 @@ def _name_compilation() -> Iterator[None]:
         def on_start(self, _: object) -> None:
             if not self.shown:
                 self.shown = True
-                say("compiling, once after installation …")
+                tqdm.write("compiling, once after installation …", file=sys.stderr)
 
         def on_end(self, _: object) -> None:
             pass
 
     with event.install_listener("numba:compile", Listener()):
         yield
-
-
-def say(line: str) -> None:
-    """Print a line where errors go, above the line of progress."""
-    from tqdm import tqdm
-
-    tqdm.write(line, file=sys.stderr)
 
 
 def print_answer(result: Any, folder: Path | str, *, verbose: bool = False) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Callable, Iterable
-from itertools import groupby
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -18,6 +17,12 @@ Command = Callable[..., None]
 
 _ALIASES = {"start": "begin", "stop": "end", "sites": "shown"}  # of functions below the recipes
 _RECIPES = {"analyse": "run", "analyse_rigidity": "rigidity", "analyse_motion": "motion"}
+_ORDER = (  # of options in help: reading, network, objects, motion, what is reported, running
+    "select chain model begin end step unit box unwrap columns min_overlap common_atoms "
+    "energy ensemble tethers constraints waters objects pairs linkage noise replicas "
+    "bodies reference axis_from superposed chains cutoffs cutoff min_size port data no_browser "
+    "full workers"
+).split()
 _VALUE = r"True|False|None|'[^']*'|\{[^}]*\}|\[[^\]]*\]|-?\d+(?:\.\d+)?"
 _CALL = re.compile(rf"timme\.({'|'.join(_RECIPES)})\b(\(\))?")
 
@@ -25,6 +30,7 @@ _CALL = re.compile(rf"timme\.({'|'.join(_RECIPES)})\b(\(\))?")
 def options_of(model: type[Model]) -> Callable[[Command], Command]:
     """Return a decorator that adds the options of a model, and ``--set`` for other fields."""
     assign, about = _assignments(model)
+    known = [name for name in model.model_fields if details(model, name)["flags"]]
 
     def decorate(command: Command) -> Command:
         command.model = model  # type: ignore[attr-defined]
@@ -32,16 +38,15 @@ def options_of(model: type[Model]) -> Callable[[Command], Command]:
             *(assign, "assigned"),
             multiple=True,
             is_eager=True,
-            callback=_experts_of(model),
+            callback=_list_experts,
             metavar="KEY=VALUE",
             help=about,
         )(command)
-        for name in reversed(_by_group(model)):
+        for name in sorted(known, key=_ORDER.index, reverse=True):
             flags, label = (details(model, name)[each] for each in ("flags", "label"))
-            if flags:
-                more: Any = {"metavar": label} if label else {"is_flag": True}
-                more |= {"default": None, "help": _help(model, name, numbers=True)}
-                command = click.option(*flags, name, **more)(command)
+            more: Any = {"metavar": label} if label else {"is_flag": True}
+            more |= {"default": None, "help": _help(model, name, numbers=True)}
+            command = click.option(*flags, name, **more)(command)
         return command
 
     return decorate
@@ -54,10 +59,6 @@ def _assignments(model: type[Model] | None) -> tuple[str, str]:
     return "--set", "Set an expert option; --set help lists them."
 
 
-def _by_group(model: type[Model]) -> list[str]:
-    return sorted(model.model_fields, key=lambda name: GROUPS.index(details(model, name)["group"]))
-
-
 def _help(model: type[Model], name: str, *, numbers: bool = False) -> str:
     """Return what a field is and its default, which some options need not show."""
     field, usual = model.model_fields[name], details(model, name)["usual"]
@@ -66,29 +67,33 @@ def _help(model: type[Model], name: str, *, numbers: bool = False) -> str:
     return f"{field.description}{f' (default: {usual})' * bool(usual)}."
 
 
-def _experts_of(model: type[Model]) -> Callable[..., tuple[str, ...]]:
-    """Return a callback that lists the fields without options of their own, on ``--set help``."""
-
-    def look_for_help(
-        context: click.Context, _: click.Parameter, given: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        if "help" in given:
-            formatter = click.HelpFormatter(max_width=100)
-            experts = [name for name in _by_group(model) if not details(model, name)["flags"]]
-            for group, names in groupby(experts, lambda name: details(model, name)["group"]):
+def _list_experts(
+    context: click.Context, _: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    """List the fields without options of their own, on ``--set help``."""
+    if "help" in given:
+        model: type[Model] = getattr(context.command.callback, "model", Model)
+        experts = [(name, details(model, name)) for name in model.model_fields]
+        formatter = click.HelpFormatter(max_width=100)
+        for group in GROUPS:
+            rows = [
+                (name, _help(model, name))
+                for name, about in experts
+                if about["group"] == group and not about["flags"]
+            ]
+            if rows:
                 with formatter.section(group.capitalize()):
-                    formatter.write_dl([(name, _help(model, name)) for name in names])
-            click.echo(formatter.getvalue().strip())
-            context.exit()
-        return given
-
-    return look_for_help
+                    formatter.write_dl(rows)
+        click.echo(formatter.getvalue().strip())
+        context.exit()
+    return given
 
 
-def read_settings(model: type[M], assigned: Iterable[str], given: dict[str, Any]) -> M:
-    """Return checked settings of texts KEY=VALUE and of options that were given."""
-    chosen = {name: value for name, value in given.items() if value is not None}
-    for text in assigned:
+def read_settings(model: type[M], given: Mapping[str, Any]) -> M:
+    """Return checked settings of what was given, texts KEY=VALUE as ``assigned`` among it."""
+    known = given.keys() & model.model_fields.keys()
+    chosen = {name: given[name] for name in known if given[name] is not None}
+    for text in given.get("assigned", ()):
         key, sign, value = text.partition("=")
         if not sign:
             raise ValueError(f"--set takes KEY=VALUE, got {text!r}: --set help lists the keys")
@@ -112,11 +117,12 @@ def in_options(text: str, model: type[Model] | None) -> str:
         flags |= {name: flags[other] for name, other in _ALIASES.items() if other in flags}
 
     def typed(found: re.Match[str]) -> str:
-        name, flag = found[1], flags[found[1]]
+        name, flag = _ALIASES.get(found[1], found[1]), flags[found[1]]
         value = None if found[2] is None else ast.literal_eval(found[2])
+        text = "" if value is None else "none" if flag and value is False else _word(value)
         if not flag:
-            return f"{assign} {_ALIASES.get(name, name)}={'' if value is None else _word(value)}"
-        return flag if value is None or value is True else f"{flag} {_word(value)}"
+            return f"{assign} {name}={text}"
+        return flag if value is None or value is True else f"{flag} {text}"
 
     names = "|".join(sorted(flags, key=len, reverse=True))
     text = re.sub(rf"(?<![\w./\\'\"=-])({names})=({_VALUE})?(?![\w./\\=])", typed, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ Progress = Callable[[int, int], object]
 """Called with the work done and the whole work."""
 
 _MARK = "timme checkpoint 1"  # name of the entry that says which run it is
+_INTERVAL = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL") or 30)  # seconds
 _SHARE = 0.1  # of the time, at most, goes into saving, however large the arrays are
 
 
@@ -61,7 +63,9 @@ class Checkpoint:
     ...     run = Run.of(workers=1, checkpoint=checkpoint)
     """
 
-    def __init__(self, path: str | Path, *, resume: bool = False, interval: float = 30.0) -> None:
+    def __init__(
+        self, path: str | Path, *, resume: bool = False, interval: float = _INTERVAL
+    ) -> None:
         self.path = Path(path)
         self._beside = self.path.with_name(f".{self.path.name}.npz")  # renamed when it is whole
         self.resumed, self._stopping, self.under_way = False, False, 0  # loops that will save
