@@ -142,7 +142,10 @@ def test_files_are_exported_again_with_other_choices(result: Path, call: Call) -
     for words, message in (
         ("dilutions", "no file 'dilutions': choose dilution"),
         ("dilution -o a.txt", "can be written as .png, .svg, .pdf"),
-        ("dilution --set min_bonds=2", "min_bonds= changes the result: analyse it again with this option"),
+        (
+            "dilution --set min_bonds=2",
+            "min_bonds= changes the result: analyse it again with this option",
+        ),
         ("dilution --set palete=wide", "there is no option palete=: use palette="),
     ):
         code, _, err = call("export", "timme-tracks", *words.split())
