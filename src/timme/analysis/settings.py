@@ -21,9 +21,8 @@ OBJECTS = ("auto", "points", "bodies", "links", "residues", "molecules")
 PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
 _LONGEST = 10_000  # characters of a text
 _FORMER = {  # names of former versions and of other programs
-    "start": "begin=", "stop": "end=", "show": "shown=", "large": "min_size=", "on": "reference=",
-    "radius": "pairs='contact:8'", "neighbours": "pairs='nearest:12'", "n_bodies": "bodies=",
-    "cutoff": "energy=",
+    "start": "begin=", "stop": "end=", "large": "min_size=", "on": "reference=",
+    "radius": "pairs='contact:8'", "neighbours": "pairs='nearest:12'", "cutoff": "energy=",
 }  # fmt: skip
 _TIME = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(fs|ps|ns|us|µs|μs|ms|s)")
 _KINDS = {  # of pydantic's errors, in words
@@ -376,9 +375,8 @@ def details(model: type[Model], name: str) -> dict[str, Any]:
 
 def hints_for(model: type[Model]) -> dict[str, str]:
     """Return what to write for names of options, former ones included."""
-    known = model.model_fields
-    former = {name: hint for name, hint in _FORMER.items() if hint.partition("=")[0] in known}
-    return former | {name: f"{name}=" for name in known}
+    known = {name: f"{name}=" for name in model.model_fields}
+    return {name: hint for name, hint in _FORMER.items() if hint.partition("=")[0] in known} | known
 
 
 def make(model: type[M], /, **options: Any) -> M:
