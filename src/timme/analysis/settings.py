@@ -19,7 +19,6 @@ GROUPS = (  # in the order in which options are listed
 )  # fmt: skip
 OBJECTS = ("auto", "points", "bodies", "links", "residues", "molecules")
 PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
-_LONGEST = 10_000  # characters of a text
 _FORMER = {  # names of former versions and of other programs
     "start": "begin=", "stop": "end=", "large": "min_size=", "on": "reference=",
     "radius": "pairs='contact:8'", "neighbours": "pairs='nearest:12'", "cutoff": "energy=",
@@ -129,7 +128,7 @@ def _check_memory(value: str, info: pydantic.ValidationInfo) -> str:
     return value
 
 
-Text = Annotated[str, Field(max_length=_LONGEST)]
+Text = Annotated[str, Field(max_length=10_000)]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_as_names)]
 Columns = Annotated[tuple[int | Text, ...], BeforeValidator(_as_names)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_numbers)]
