@@ -40,8 +40,8 @@ FILES = {
     "data": ("full.data",),
     "PDB": ("models.pdb", "models-altlocs.pdb"),
     "mmCIF": ("models.cif", "models-altlocs.cif"),
-    "table": ("trackmate.csv", "imaris.csv", "commas.csv", "blanks.txt"),
-    "matrix": ("matrix.csv", "matrix.mtx", "matrix.npy", "errors.json"),
+    "table": ("trackmate.csv", "imaris.csv", "tabs.tsv", "blanks.txt"),
+    "matrix": ("matrix.csv", "matrix.npy", "errors.json"),
 }
 TEXTS = frozenset(("GRO", "XYZ", "dump", "data", "PDB", "mmCIF", "table"))
 BARE = frozenset(("XTC", "TRR", "DCD", "NetCDF"))  # that are read with a topology

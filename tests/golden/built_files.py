@@ -477,12 +477,9 @@ def _tables(folder: Path) -> None:
 
 
 def _matrices(folder: Path) -> None:
-    """A symmetric matrix, the same with few of its entries, and one as text."""
-    from scipy import io, sparse
-
+    """A symmetric matrix, and one as text."""
     values = worst_errors()[:30, :30]
     np.save(folder / "matrix.npy", values)
-    io.mmwrite(folder / "matrix.mtx", sparse.coo_array(np.where(values < 5, values, 0)))
     np.savetxt(folder / "matrix.csv", values, fmt="%.3f", delimiter=",")
 
 

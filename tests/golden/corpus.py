@@ -445,6 +445,6 @@ def freeze_corpus() -> dict[str, Any]:
         for name, entry in entries(Path(folder)).items():
             found[name] = note(entry, timme.read)
             sys.stderr.write(f"{name}: {found[name].get('error', found[name].get('shape'))}\n")
-        for name in ("errors.json", "matrix.npy", "matrix.mtx", "matrix.csv"):
+        for name in ("errors.json", "matrix.npy", "matrix.csv"):
             found[f"matrix/{name}"] = _matrix(Path(folder) / name, timme.read_matrix)
     return found

@@ -35,6 +35,8 @@ REFUSED_NOW = {
     "built/cut.nc in part": "2.11",
     "built/nanometres.pdb": "5.3",
     "H5MD_malformed": "9.1",
+    **dict.fromkeys(("object/ase", "object/box of freud"), "9.2"),
+    "built/commas.csv": "9.4",
 }
 READ_NOW = {"ARC": "2.1"}
 CHANGED: dict[str, tuple[str, set[str]]] = {
@@ -133,7 +135,7 @@ def test_the_corpus_is_read_as_it_was_or_differs_by_a_decision(
 
 def test_matrices_of_the_corpus_have_the_entries_they_had(corpus: dict[str, Entry]) -> None:
     golden = load_json("corpus")
-    for name in ("errors.json", "matrix.npy", "matrix.mtx"):
+    for name in ("errors.json", "matrix.npy"):
         values = read_matrix(corpus[f"built/{name}"].source).values
-        dense = values.toarray() if isinstance(values, sparse.csr_array) else values
-        assert digest(dense) == golden[f"matrix/{name}"]["digest"], name
+        assert not isinstance(values, sparse.csr_array)
+        assert digest(values) == golden[f"matrix/{name}"]["digest"], name

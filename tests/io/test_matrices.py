@@ -1,8 +1,7 @@
-"""Parity and invariants of ready-made matrices: NumPy, MatrixMarket, tables, AlphaFold."""
+"""Parity and invariants of ready-made matrices: NumPy, tables, AlphaFold."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 from pathlib import Path
@@ -11,13 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.io
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import sparse
 
 from tests.io.builders import written
-from timme.io.matrices import read_matrix
+from timme.io.tables import read_matrix
 
 SYMMETRIC = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
 ALIGNED = [[0.2, 1.0, 3.0], [0.5, 0.3, 2.0], [2.0, 1.5, 0.1]]
@@ -26,12 +21,6 @@ PAIRS: dict[str, list[float]] = {
     "residue2": [1, 2, 3, 1, 2, 3, 1, 2, 3],
     "distance": [error for row in ALIGNED for error in row],
 }
-
-
-def market(matrix: Any, symmetry: Any) -> bytes:
-    stream = io.BytesIO()
-    scipy.io.mmwrite(stream, matrix, symmetry=symmetry)
-    return stream.getvalue()
 
 
 def npy(array: Any) -> bytes:
@@ -45,8 +34,6 @@ def npy(array: Any) -> bytes:
     [
         ("a.npy", npy(SYMMETRIC)),
         ("a.npy", npy(SYMMETRIC.astype(np.float32))),
-        ("a.mtx", market(SYMMETRIC, "general")),
-        ("a.mtx", market(SYMMETRIC, "symmetric")),
         ("a.csv", "0,1,3\n1,0,2\n3,2,0"),
         ("a.txt", "0 1 3\n1 0 2\n3 2 0\n"),
         ("a.tsv", "0\t1\t3\n1\t0\t2\n3\t2\t0\n"),
@@ -60,20 +47,6 @@ def test_a_matrix_is_read_from_any_form(name: str, data: str | bytes, tmp_path: 
     found = read_matrix(written(tmp_path, data, name))
     np.testing.assert_array_equal(found.values, SYMMETRIC)
     assert (found.symbol, found.unit) == ("", "")
-
-
-@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_pairs_that_are_not_listed_are_not_compared(
-    symmetry: str, pack: Any, tmp_path: Path
-) -> None:
-    """An entry that is listed as 0 is one of σ = 0."""
-    listed = sparse.coo_array(([1.0, 1.0, 0.0, 0.0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
-    path = written(tmp_path, pack(market(listed, symmetry)), f"a.mtx{'.gz' * (pack is not bytes)}")
-    found = read_matrix(path).values
-    assert isinstance(found, sparse.csr_array)
-    assert found.nnz == 4
-    np.testing.assert_array_equal(found.toarray(), listed.toarray())
 
 
 @pytest.mark.parametrize(
@@ -92,9 +65,6 @@ def test_aligned_errors_are_the_larger_of_both_directions(content: Any, tmp_path
     assert (found.symbol, found.words, found.unit) == ("PAE", "predicted aligned error", "Å")
 
 
-MARKET = "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 2\n2 1 0.25\n3 2 0.75\n"
-
-
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
@@ -104,21 +74,13 @@ MARKET = "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 2\n2 1 0.25\n3
         ("a.csv", "0,1,2\n1,0,2\n", "as many rows as columns"),
         ("a.csv", "0,1\n1\n", "not a matrix of numbers|as many rows"),
         ("a.csv", "0,x\n1,0\n", "not a matrix of numbers"),
-        ("a.mtx", MARKET.replace("0.25", "0,25"), "numbers with decimal points"),
-        ("a.mtx", MARKET.replace("0.25", "\0"), "zero bytes"),
-        ("a.mtx", MARKET.replace("3 2 0.75\n", ""), "2 entries of 3 rows announced, 1 found"),
-        ("a.mtx", MARKET[:-3], "not a MatrixMarket file"),
-        ("a.mtx", MARKET.replace("3 2 0", "4 2 0"), "not a MatrixMarket file"),
-        ("a.mtx", MARKET.replace("3 3 2", f"{10**15} {10**15} 2"), "rows announced"),
-        ("a.mtx", MARKET.replace("real", "complex").replace("0.", "1 0."), "real numbers"),
-        ("a.mtx", "hello", "not a MatrixMarket file"),
         ("a.json", "{", "not a JSON file"),
         ("a.json", "[" * 100_000, "not a JSON file"),
         ("a.json", "[]", "'predicted_aligned_error', 'pae'"),
         ("a.json", '{"pae": [[1, 2], [3]]}', "not a JSON file of aligned errors"),
         ("a.json", json.dumps({k: v[1:] for k, v in PAIRS.items()}), "holds NaN"),
+        ("a.xyz", "1", r"from \.npy, \.csv or \.json, got \.xyz"),
         ("a.json", json.dumps(PAIRS | {"residue1": [0, *PAIRS["residue1"][1:]]}), "holds NaN"),
-        ("a.xyz", "1", r"from \.npy, \.mtx, \.csv or \.json, got \.xyz"),
     ],
 )
 def test_a_damaged_file_is_refused_in_one_line(
@@ -128,11 +90,3 @@ def test_a_damaged_file_is_refused_in_one_line(
         read_matrix(written(tmp_path, data, name))
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@given(st.integers(1, len(MARKET) - 1))
-def test_no_entry_is_lost_wherever_a_file_is_cut(size: int) -> None:
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder, pytest.raises(ValueError, match=r"a\.mtx"):
-        read_matrix(written(Path(folder), MARKET[:size], "a.mtx"))

@@ -338,7 +338,7 @@ def is_matrix(source: Any) -> bool:
     if isinstance(source, str | Path):
         ending = kind(Path(source))
         here = ending == ".npy" and Path(source).is_file()
-        return ending in (".json", ".mtx") or (here and open_npy(source).ndim <= 2)
+        return ending == ".json" or (here and open_npy(source).ndim <= 2)
     first = source[0] if isinstance(source, list | tuple) and source else source
     if not isinstance(first, int | float | list | tuple | np.ndarray):
         return isinstance(source, Fluctuations | Matrix) or hasattr(source, "tocsr")

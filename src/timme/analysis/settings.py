@@ -97,7 +97,7 @@ def _as_bound(value: Any) -> Any:
 
 def _as_box(value: Any) -> Any:
     if hasattr(value, "xy"):
-        raise ValueError("takes lengths or vectors; pass a box of freud or HOOMD to timme.read")
+        raise ValueError("takes lengths or vectors")
     return False if value == "none" else _as_numbers(value)
 
 

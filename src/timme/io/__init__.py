@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,10 +25,9 @@ from timme.ensemble.unwrapping import unwrap as unwrap_molecules
 from timme.io import objects, runs
 from timme.io.checks import angstrom_of, judge, refuse_clashes
 from timme.io.files import STRUCTURES, TABLES, checked_file, fetch, kind, open_npy
-from timme.io.matrices import Matrix, read_matrix
 from timme.io.pdb import read_structure
 from timme.io.structures import from_structures
-from timme.io.tables import Columns, from_dataframe, read_table
+from timme.io.tables import Columns, Matrix, from_dataframe, read_matrix, read_table
 from timme.io.trajectories import FileSource, from_trajectories, index_file
 
 __all__ = ["Matrix", "fetch", "read", "read_matrix"]
@@ -67,7 +66,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         A structure file with one or more models (PDB, mmCIF, also .gz), a PDB code
         (``pdb:1bnr``), several structure files, a topology, a table of tracked particles (CSV,
         DataFrame), an array of shape (snapshots, sites, dimensions) or its ``.npy`` file, an
-        MDAnalysis Universe or AtomGroup, an mdtraj Trajectory, or one or more Atoms of ASE.
+        MDAnalysis Universe or AtomGroup, or an mdtraj Trajectory.
     trajectories : path or sequence of paths, optional
         Trajectories of the atoms of a topology, one after the other. Structure files after a
         structure file are more snapshots, matched atom by atom.
@@ -82,10 +81,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where the format does not state it. It
         names the unit; coordinates are not changed.
     box : array_like, str or False, optional
-        Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
-        once or for each snapshot, of those that are kept or of all, or a text such as
-        ``20,20,20``. False, or ``none``, leaves space open. The cell of a structure file is no
-        box. Molecules are made whole along their bonds in any case.
+        Periodic box in place of that of the file: lengths or row vectors, once or for each
+        snapshot, of those that are kept or of all, or a text such as ``20,20,20``. False, or
+        ``none``, leaves space open. The cell of a structure file is no box. Molecules are made
+        whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
@@ -192,8 +191,6 @@ def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
     _refuse_unused(options, type(source).__name__, "columns" * hasattr(source, "columns"))
     if isinstance(source, Ensemble):
         raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
-    if isinstance(source, Iterator) and not hasattr(source, "ts"):
-        source = list(source)  # such as ase.io.iread gives them, each once
     if hasattr(source, "columns"):
         return from_dataframe(source, options["columns"])
     return objects.from_object(source) or Ensemble.from_array(source)
@@ -258,8 +255,10 @@ def _choose(
 
 def _box_of(given: Any) -> Any:
     """Return a box as numbers, None for that of the file, False for none."""
+    if hasattr(given, "Lx"):
+        raise TypeError("boxes of freud and HOOMD are not read: pass lengths or row vectors (box=)")
     if not isinstance(given, str):
-        return objects.box_of_library(given)
+        return given
     try:
         return given.strip().lower() != "none" and [float(word) for word in given.split(",")]
     except ValueError:

@@ -48,7 +48,8 @@ _UNREAD = {  # formats that are refused, each with the way to one that is read
     ".history": ("HISTORY", "write it as extended XYZ, as with ase convert HISTORY out.extxyz"),
     ".config": ("CONFIG", "write it as extended XYZ, as with ase convert CONFIG out.extxyz"),
     ".rst7": ("an Amber restart file", "write it as NetCDF, with trajout out.nc in cpptraj"),
-    ".traj": ("ASE's .traj", "pass the list that ase.io.read(file, ':') returns"),
+    ".traj": ("ASE's .traj", "write it as extended XYZ, as with ase convert in.traj out.extxyz"),
+    ".mtx": ("Matrix Market", "pass the array that scipy.io.mmread returns"),
     ".xml": ("XML", "TrackMate exports its spots as a table (Spots, Export to CSV)"),
 }
 _CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")

@@ -1,4 +1,4 @@
-"""Objects of MDAnalysis, mdtraj, ASE and freud, known by their attributes, as draft ensembles."""
+"""Objects of MDAnalysis and mdtraj, known by their attributes, as draft ensembles."""
 
 from __future__ import annotations
 
@@ -23,13 +23,10 @@ _WITHOUT_UNIT = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))
 
 def from_object(source: Any) -> Ensemble | None:
     """Return what an object of another library holds, None for arrays."""
-    first = source[0] if isinstance(source, list | tuple) and source else source
     if is_group(source):
         return from_universe(source.universe)
     if all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors")):
         return from_mdtraj(source)
-    if all(hasattr(first, name) for name in ("get_chemical_symbols", "cell", "pbc")):
-        return from_ase(source)
     _refuse_no_array(source)
     return None
 
@@ -84,36 +81,6 @@ def from_mdtraj(source: Any) -> Ensemble:
     return _draft(frames, atoms, "nm", (MDTRAJ,))
 
 
-def from_ase(source: Any) -> Ensemble:
-    """Return one or more Atoms of ASE as snapshots, in Å."""
-    frames = list(source) if isinstance(source, list | tuple) else [source]
-    symbols = list(frames[0].get_chemical_symbols())
-    for number, each in enumerate(frames, start=1):
-        if not symbols or list(each.get_chemical_symbols()) != symbols:
-            raise ValueError(
-                f"ASE Atoms: snapshot {number} has other atoms than the first: give the same atoms"
-            )
-    names, found = np.array(symbols, np.str_), Atoms.unnamed(len(symbols))
-    elements = np.where(names == "X", "", names)
-    atoms = replace(found, names=names, elements=elements, masses=element_masses(elements))
-    boxes = [np.asarray(each.cell) * np.broadcast_to(each.pbc, 3)[:, None] for each in frames]
-    positions = np.array([each.get_positions() for each in frames], np.float64)
-    times = np.full(len(frames), np.nan)
-    return _draft(ArraySource(positions, np.array(boxes), times), atoms, "Å", ("ASE Atoms",))
-
-
-def box_of_library(box: Any) -> Any:
-    """Return box vectors of boxes of freud or HOOMD, one or one for each snapshot; others as is."""
-    if isinstance(box, list | tuple) and box and hasattr(box[0], "xy"):
-        return np.concatenate([box_of_library(each) for each in box])
-    if not hasattr(box, "xy"):
-        return box
-    tilts = np.array([[1.0, 0.0, 0.0], [box.xy, 1.0, 0.0], [box.xz, box.yz, 1.0]])
-    periodic = np.array(np.broadcast_to(getattr(box, "periodic", True), 3), np.bool_)
-    periodic[2] &= not getattr(box, "is2D", False)
-    return (tilts * np.array([box.Lx, box.Ly, box.Lz])[:, None] * periodic[:, None])[None]
-
-
 def _refuse_no_array(source: object) -> None:
     """Refuse objects that NumPy would take for arrays of what they happen to hold."""
     for item in source if isinstance(source, list | tuple) else [source]:
@@ -123,8 +90,9 @@ def _refuse_no_array(source: object) -> None:
         )
         if is_table or not numbers:
             raise TypeError(
-                f"timme.read cannot take {type(item).__name__}: pass a file, an array, one table "
-                "(pandas.concat), a Universe, an mdtraj Trajectory or Atoms"
+                f"timme.read cannot take {type(item).__name__}: pass a file, a Universe, "
+                "an mdtraj Trajectory, one table (pandas.concat), or positions as an array and box= "
+                "as vectors"
             )
 
 

@@ -1,13 +1,14 @@
-"""Tables of tracked particles: one row for each particle in each frame in which it is seen."""
+"""Tables of tracked particles, one row for each in each frame in which it is seen; and matrices."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,11 @@ from timme._text import counted, is_number, one_line
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Frames
-from timme.io.files import read_bytes
+from timme.io.files import TABLES, checked_file, kind, open_npy, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy import sparse
 
 Columns = str | Sequence[str | int] | None
 
@@ -35,13 +37,15 @@ _PARTICLES = (
 )  # fmt: skip
 _AXES = ("{}", "position {}", "position_{}")
 _TRACKMATE = {"FRAME", "TRACK_ID", "POSITION_X"}
-_TITLES = 10  # lines down to the names of the columns, at most
 _UNIT = re.compile(r"(.*\S)\s*[\[(](.*)[\])]")
 _UNITS = {"microns": "µm", "pixel": "px", "pixels": "px", "pix": "px"}
 _LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
 # Whole numbers as people and programs write them: anything else is a name, as numbers would make
 # one particle of 11 and 1_1, of 1 and 01, of 1.1 and 1.10.
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
+# What a JSON file raises that holds something else than the errors of all pairs.
+_BAD_CONTENT = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
+_PAIRS = ("residue1", "residue2", "distance")  # of the oldest layout of aligned errors
 
 
 def read_table(path: Path, columns: Columns = None) -> Ensemble:
@@ -60,33 +64,33 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    lines = [line for line in text.split("\n") if line.strip()]
-    plain = [line for line in lines if not line.startswith("#")] or lines
-    separator, by_number = _separator(plain[-10:]), _are_numbers(chosen)
-    heads = [_split(line, separator) for line in plain[:1]]
-    if not by_number:  # NumPy writes names in a comment
-        heads = [_split(line.lstrip("# "), separator) for line in lines[:_TITLES]]
-    names, places, notes = _find_columns(heads, chosen, source)
-    rows = plain
-    if not by_number or not is_number(names[places[0]].replace(",", ".")):
-        above = heads.index(names)
-        rows = [line for line in lines[above + 1 :] if not line.startswith("#")]
-        notes += [f"left out {counted(above, 'line')} above the names of the columns"] * (above > 0)
-    spots = set(names) >= _TRACKMATE
-    unit = _unit_of([names[place] for place in places[2:]], source)
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")] or [""]
+    separator = next((sign for sign in ";\t," if sign in lines[0]), " ")
+    lines = [" ".join(line.split()) for line in lines] if separator == " " else lines
+    try:
+        fields = list(csv.reader(lines[:4], delimiter=separator, skipinitialspace=True))
+        n_fields = list(map(len, csv.reader(lines, delimiter=separator, skipinitialspace=True)))
+    except csv.Error as error:
+        raise ValueError(f"{source}: not a table: {error}") from None
+    names = [name.strip(" '") for name in fields[0]]
+    places, notes = _find_columns(names, chosen, source)
+    n_heads = 0 if _are_numbers(chosen) and is_number(names[places[0]]) else 1
+    for row, count in enumerate(n_fields[n_heads:], start=1):
+        if count != len(names):
+            needed = f"{len(names)} columns are needed, got {count}"
+            raise ValueError(f"{source}: row {row}: {needed}: repair it")
+    if len(n_fields) < len(lines):
+        raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
+    unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
     if spots:  # long names, short names and units follow below the names
-        more = [_split(row, separator) + names for row in rows[:3]]
-        more = [fields for fields in more if not is_number(fields[places[0]])]
-        rows = rows[len(more) :]
-        unit = _unit(more[-1][places[2]].strip("()")) if more else unit
-    if rows and not data.endswith(b"\n"):
-        if "" in _split(rows[-1], separator)[: max(places) + 1]:
+        heads = [row for row in fields[1:] if not is_number(row[places[0]])]
+        n_heads += len(heads)
+        unit = _unit(heads[-1][places[2]].strip("()")) if heads else unit
+    if not data.endswith(b"\n"):
+        if lines[-1].endswith(separator):
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
-    if separator in {";", "\t"} and any("," in row for row in rows):
-        notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
-    width = max(k for k, name in enumerate(names, start=1) if name)
-    values = _parse(rows, separator, width, places, source)
+    values = _parse(lines[n_heads:], separator, places, source)
     return _tracks(values, source, unit, notes, spots=spots)
 
 
@@ -104,8 +108,8 @@ def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
     if hasattr(table, "index"):
         levels = [name for name in table.index.names if name is not None]
         table = table.reset_index([name for name in levels if name not in table.columns])
-    heads = [[str(name) for name in table.columns]]
-    names, places, notes = _find_columns(heads, _listed(columns), "DataFrame")
+    names = [str(name) for name in table.columns]
+    places, notes = _find_columns(names, _listed(columns), "DataFrame")
     unit = _unit_of([names[place] for place in places[2:]], "DataFrame")
     values = [table[table.columns[place]].to_numpy() for place in places]
     return _tracks(values, "DataFrame", unit, notes, spots=set(names) >= _TRACKMATE)
@@ -124,43 +128,22 @@ def _are_numbers(chosen: list[str]) -> bool:
     return bool(chosen) and all(word.isdecimal() and int(word) > 0 for word in chosen)
 
 
-def _separator(lines: list[str]) -> str:
-    """The sign that stands equally often in all lines; a comma may also be a decimal sign."""
-    for sign in (";", "\t", ","):
-        counts = {len(_split(line, sign)) for line in lines}
-        if len(counts) == 1 and counts != {1}:
-            return sign
-    return next((sign for sign in (";", "\t", ",") if sign in lines[0]), " ")
-
-
-def _split(line: str, separator: str) -> list[str]:
-    """Fields of a line without blanks and quotation marks around them."""
-    line = " ".join(line.split()) if separator == " " else line
-    fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-    return [field.strip(" \t'") for field in fields]
-
-
-def _find_columns(
-    heads: list[list[str]], chosen: list[str], source: str
-) -> tuple[list[str], list[int], list[str]]:
-    """The names that will do, the places of frame, particle and coordinates, and notes."""
-    for names in heads:
-        if _are_numbers(chosen):
-            places = [int(word) - 1 for word in chosen if int(word) <= len(names)]
-        else:
-            places = _places(names, chosen) if chosen else _usual(names)
-        if len(set(places)) >= max(len(chosen), 3):
-            break
+def _find_columns(names: list[str], chosen: list[str], source: str) -> tuple[list[int], list[str]]:
+    """Places of frame, particle and coordinates, and notes."""
+    if _are_numbers(chosen):
+        places = [int(word) - 1 for word in chosen if int(word) <= len(names)]
     else:
-        shown = ", ".join(heads[0][:12])
+        places = _places(names, chosen) if chosen else _usual(names)
+    if len(set(places)) < max(len(chosen), 3):
         raise ValueError(
             f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
-            f"and the table has {shown}: name them, or give numbers from 1 on (columns='1,2,3,4')"
+            f"and the table has {', '.join(names[:12])}: name them, or give numbers from 1 on "
+            "(columns='1,2,3,4')"
         )
     taken = [names[place] for place in places]
     if chosen or taken[:3] == ["frame", "particle", "x"]:
-        return names, places, []
-    return names, places, [f"frame, particle and coordinates are its columns {', '.join(taken)}"]
+        return places, []
+    return places, [f"frame, particle and coordinates are its columns {', '.join(taken)}"]
 
 
 def _usual(names: list[str]) -> list[int]:
@@ -189,27 +172,15 @@ def _unit_of(names: Sequence[str], source: str) -> str:
     return units.pop() if len(units) == 1 and units <= _LENGTHS else ""
 
 
-def _parse(
-    rows: list[str], separator: str, width: int, places: list[int], source: str
-) -> list[pd.Series[Any]]:
-    """Columns at some places; every row must have all fields, as pandas would fill it."""
+def _parse(rows: list[str], separator: str, places: list[int], source: str) -> list[pd.Series[Any]]:
+    """Columns at some places, those of particles as text."""
     import pandas as pd
 
-    rows = [" ".join(row.split()) for row in rows] if separator == " " else rows
-    counts = [
-        len(_split(row, separator)) if '"' in row else row.count(separator) + 1 for row in rows
-    ]
-    for number, (row, count) in enumerate(zip(rows, counts, strict=True), start=1):
-        if count < width or (count > width and any(_split(row, separator)[width:])):
-            raise ValueError(
-                f"{source}: row {number}: {width} columns are needed, got {count}: repair it"
-            )
     try:
         table = pd.read_csv(
             io.StringIO("\n".join(rows)),
             sep=separator,
-            decimal="," if separator in {";", "\t"} else ".",
-            names=range(max(counts, default=width)),
+            header=None,
             usecols=places,
             dtype={places[1]: str},
             na_values="-",
@@ -218,9 +189,7 @@ def _parse(
             low_memory=False,
         )
     except ValueError as error:
-        raise ValueError(f"{source}: not a table: {one_line(error)}") from None
-    if len(table) < len(rows):
-        raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
+        raise ValueError(f"{source}: the table has no rows: {one_line(error)}") from None
     return [table[place] for place in places]
 
 
@@ -320,3 +289,111 @@ def _names(particles: Any) -> tuple[npt.NDArray[Any], Ints]:
             names = names.astype(np.float64)
     found, places = np.unique(names, return_inverse=True)
     return found, np.append(places, -1)[codes]
+
+
+# ---- matrices ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """A symmetric matrix of σ, or of anything else that is small for what moves together.
+
+    Parameters
+    ----------
+    values : ndarray or scipy.sparse.csr_array, shape (sites, sites)
+        Pairs that a sparse matrix does not list are not compared.
+    symbol, words, unit : str, optional
+        What its entries are; nothing where the file does not tell, and then they are σ.
+    """
+
+    values: Floats | sparse.csr_array[Any]
+    symbol: str = ""
+    words: str = ""
+    unit: str = ""
+
+
+def read_matrix(path: str | Path) -> Matrix:
+    r"""Return the symmetric matrix of a file.
+
+    Parameters
+    ----------
+    path : path
+        ``.npy``; a table without or with names (``.csv``, ``.tsv``, ``.txt``, ``.dat``); or the
+        JSON file of AlphaFold's predicted aligned error, of which the larger of both directions
+        counts.
+
+    Returns
+    -------
+    Matrix
+        Values, and what they are where the file tells.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pairs.csv")
+    ...     size = path.write_text("0.0,0.5\n0.5,0.0\n")
+    ...     read_matrix(path).values.tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+    path = checked_file(path)
+    readers: dict[str, Callable[[Path], Any]] = {
+        ".npy": lambda path: np.array(open_npy(path)),
+        ".json": _read_aligned_errors,
+        **dict.fromkeys(TABLES, _read_rows),
+    }
+    if kind(path) not in readers:
+        raise ValueError(
+            f"{path}: a matrix is read from .npy, .csv or .json, got "
+            f"{path.suffix or 'no extension'}"
+        )
+    values = readers[kind(path)](path)
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise ValueError(f"{path}: a matrix needs as many rows as columns, got {values.shape}")
+    if np.isnan(values).any():
+        raise ValueError(f"{path}: the matrix holds NaN: write inf for pairs that are not compared")
+    if kind(path) == ".json":
+        return Matrix(values, "PAE", "predicted aligned error", "Å")
+    return Matrix(values)
+
+
+def _read_rows(path: Path) -> Floats:
+    """Rows of a table; names above the columns and beside the rows are left out."""
+    lines = [line for line in read_bytes(path).decode("latin-1").split("\n") if line.strip()]
+    sign = next((sign for sign in (";", "\t", ",") if sign in lines[0]), None)
+    above, width = [field.strip() for field in lines[0].split(sign)], len(lines[-1].split(sign))
+    has_names = not above[0].startswith(tuple("+-.0123456789"))
+    # pandas leaves the corner blank, R leaves it out.
+    beside = int(has_names and (not above[0] or len(above) == width - 1))
+    rows = lines[has_names:]
+    try:
+        return np.loadtxt(
+            rows, delimiter=sign, usecols=range(beside, width), ndmin=2, comments=None
+        )
+    except ValueError as error:
+        raise ValueError(f"{path}: not a matrix of numbers: {one_line(error)}") from None
+
+
+def _read_aligned_errors(path: Path) -> Floats:
+    """Predicted aligned errors in any of the three layouts of AlphaFold's JSON files."""
+    try:
+        content = json.loads(read_bytes(path))
+        content = content[0] if isinstance(content, list) else content
+        if set(_PAIRS) <= content.keys():
+            first, second, errors = (np.array(content[name], np.float64) for name in _PAIRS)
+            size = round(len(errors) ** 0.5)
+            matrix = np.full((size + 1, size + 1), np.nan)  # residues count from 1
+            matrix[first.astype(np.int64), second.astype(np.int64)] = errors
+            matrix = matrix[1:, 1:]
+        else:
+            name = "pae" if "pae" in content else "predicted_aligned_error"
+            matrix = np.array(content[name], np.float64)
+        # The error of i aligned on j is not that of j on i: two parts are as loose as the worse.
+        matrix = np.maximum(matrix, matrix.T)
+        np.fill_diagonal(matrix, 0.0 * matrix.diagonal())
+    except _BAD_CONTENT as error:
+        raise ValueError(
+            f"{path}: not a JSON file of aligned errors ('predicted_aligned_error', 'pae', or "
+            f"'residue1', 'residue2' and 'distance'): {one_line(error)}"
+        ) from None
+    return matrix

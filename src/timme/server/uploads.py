@@ -23,7 +23,7 @@ from timme.server.jobs import INPUTS, MODELS, File, plain_name
 
 # Formats that are read from one file; those that may name other files, as HDF5 does, are missing.
 KINDS = STRUCTURES | TABLES | set(
-    ".xtc .trr .dcd .nc .gro .xyz .lammpstrj .gsd .npy .mtx .json .psf .prmtop .parm7 .top .tpr "
+    ".xtc .trr .dcd .nc .gro .xyz .lammpstrj .gsd .npy .json .psf .prmtop .parm7 .top .tpr "
     ".mol2 .crd .mdcrd .pqr .pdbqt .data .lmp".split()
 )  # fmt: skip
 _TEXTS = {"title": "", "recipe": "auto", "settings": "{}"}  # parts of a form, by default
