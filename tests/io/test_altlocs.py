@@ -1,4 +1,4 @@
-"""Invariants of alternative locations: one location for every atom, neighbours that fit."""
+"""Invariants of alternative locations: one location for every atom, one letter for a residue."""
 
 from __future__ import annotations
 
@@ -58,32 +58,19 @@ def test_the_location_of_highest_occupancy_is_kept(
     assert any("3 atoms with alternative locations" in note for note in found.notes)
 
 
-def test_residues_that_touch_take_one_letter_together(tmp_path: Path) -> None:
-    """By itself the second residue would take A: 0.55 of it beside 0.9 of B in the first."""
-    one, two = [("A", 0.1), ("B", 0.9)], [("A", 0.55), ("B", 0.45)]
-    records = [*residue(1, one), *residue(2, two)]
-    assert heights(draft(pdb(tmp_path, records))) == [1, 1]
-    apart = [*residue(1, one), *residue(5, two)]
-    assert heights(draft(pdb(tmp_path, apart))) == [1, 0]
-    ligand = [*residue(1, one), *residue(90, two, far=-3.8 * 88, resname="LIG", chain="B")]
-    assert heights(draft(pdb(tmp_path, ligand))) == [1, 1]  # 0.8 Å from the C of the first
-
-
-def test_residues_without_the_letter_of_their_neighbours_choose_again(tmp_path: Path) -> None:
+def test_every_residue_takes_its_own_letter_and_atoms_without_it_their_best(
+    tmp_path: Path,
+) -> None:
     records = [
-        *residue(1, [("A", 0.2), ("B", 0.8)]),
-        *residue(2, [("C", 0.3), ("D", 0.7)]),
-        *residue(3, [("C", 0.6), ("D", 0.4)]),
+        *residue(1, [("A", 0.1), ("B", 0.9)]),
+        *residue(2, [("A", 0.55), ("B", 0.45)]),
+        *(line("CB", 1, (1.0, y, 0), altloc=c, occupancy=0.5) for c, y in (("C", 8), ("D", 9))),
+        line("O", 8, (50.0, 0, 0), resname="HOH", altloc="B", occupancy=0.3, chain="W"),
     ]
-    assert heights(draft(pdb(tmp_path, records))) == [1, 1, 1]  # D: 1.1 beside 0.9 of C
-
-
-def test_waters_of_another_letter_are_left_out(tmp_path: Path) -> None:
-    chain = residue(1, [("A", 0.7), ("B", 0.3)])
-    near = line("O", 9, (7.0, 0.8, 0.9), resname="HOH", altloc="B", occupancy=0.3, chain="W")
-    far = line("O", 8, (50.0, 0, 0), resname="HOH", altloc="B", occupancy=0.3, chain="W")
-    found = draft(pdb(tmp_path, [*chain, near, far]))
-    assert found.atoms.resids.tolist() == [1, 1, 1, 8]
+    found = draft(pdb(tmp_path, records))
+    assert heights(found) == [1, 0]
+    assert found.coordinates()[0, found.atoms.names == "CB", 1].tolist() == [8.0]
+    assert found.atoms.resids.tolist() == [1, 1, 1, 2, 2, 2, 1, 8]
 
 
 def test_a_number_that_stands_for_two_kinds_of_residue_becomes_one_of_them(tmp_path: Path) -> None:

@@ -223,10 +223,10 @@ def test_other_addresses_than_of_the_web_are_refused(tmp_path: Path) -> None:
 
 def test_objects_of_other_libraries_are_refused_with_what_to_pass() -> None:
     import ase
-    import freud
+    import freud  # type: ignore[import-untyped]
 
     for given in (ase.Atoms("H2O"), [ase.Atoms("H2O")]):
-        with pytest.raises(TypeError, match="pass .*positions as an array and box= as vectors"):
+        with pytest.raises(TypeError, match=r"pass .*positions as an array and box= as vectors"):
             read(given)
     with pytest.raises(TypeError, match=r"pass lengths or row vectors \(box=\)"):
         read(np.zeros((2, 3, 3)), box=freud.box.Box.cube(9))

@@ -91,8 +91,8 @@ def _refuse_no_array(source: object) -> None:
         if is_table or not numbers:
             raise TypeError(
                 f"timme.read cannot take {type(item).__name__}: pass a file, a Universe, "
-                "an mdtraj Trajectory, one table (pandas.concat), or positions as an array and box= "
-                "as vectors"
+                "an mdtraj Trajectory, one table (pandas.concat), or positions as an array and "
+                "box= as vectors"
             )
 
 

@@ -19,9 +19,10 @@ from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Frames
 from timme.ensemble.residues import residue_index
 from timme.ensemble.space import box_matrices
-from timme.io.altlocs import choose_altlocs
 
 Key = tuple[str, int, str, str]  # chain, residue number, insertion code, name of the atom
+Version = tuple[str, str]  # letter of an alternative location, name of its residue
+Sums = dict[Version, float]  # occupancies
 
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
 _DUMMY = 1.5  # Å: structures that are no crystals have cells of 1 Å
@@ -150,6 +151,60 @@ def match_models(
     elif any((order != orders[0]).any() for order in orders):
         notes.append("atoms come in another order in some models: they are matched by name")
     return orders, notes
+
+
+def choose_altlocs(
+    models: Sequence[Model], keys: Sequence[Sequence[Key]]
+) -> tuple[list[Sequence[int]], list[str]]:
+    """Return the places of the atoms that stay in each model, the same in all, and notes.
+
+    Every residue takes the letter of the highest occupancy, summed over its atoms in all models;
+    atoms without that letter take their own best. Of two kinds of residue with one number, sums are
+    for each atom, so that the larger kind does not win by its size, and the other one is left out.
+    A location without a letter is an alternative to those of the same atom that have one.
+    """
+    if not any(model.altlocs.any() for model in models):
+        return [range(len(names)) for names in keys], []
+    versions = list[dict[int, Version]]()
+    atoms: dict[Key, Sums] = defaultdict(lambda: defaultdict(float))
+    for model, names in zip(models, keys, strict=True):
+        letters, resnames = model.altlocs.tolist(), model.atoms.resnames.tolist()
+        lettered = {key for key, letter in zip(names, letters, strict=True) if letter}
+        found = {k: (letters[k], resnames[k]) for k, key in enumerate(names) if key in lettered}
+        for place, version in found.items():
+            atoms[names[place]][version] += float(model.occupancies[place])
+        versions.append(found)
+    residues: dict[tuple[str, int, str], Sums] = defaultdict(lambda: defaultdict(float))
+    sizes = Counter((key[:3], kind) for key, sums in atoms.items() for kind in {v[1] for v in sums})
+    for key, sums in atoms.items():
+        for version, occupancy in sums.items():
+            residues[key[:3]][version] += occupancy / sizes[key[:3], version[1]]
+    chosen = {residue: _best(sums) for residue, sums in residues.items()}
+    kept = dict[Key, Version | None]()
+    for key, sums in atoms.items():
+        best = chosen[key[:3]]
+        alike = {version: sum_ for version, sum_ in sums.items() if version[1] == best[1]}
+        kept[key] = best if best in sums else _best(alike) if alike else None
+    places: list[Sequence[int]] = [
+        [k for k, key in enumerate(names) if k not in found or found[k] == kept[key]]
+        for names, found in zip(keys, versions, strict=True)
+    ]
+    divided = [key for key, sums in atoms.items() if len(sums) > 1 or kept[key] is None]
+    if not divided:  # a letter without another beside it leaves nothing to choose
+        return places, []
+    known = sorted({version[0] or "no letter" for version in map(kept.get, divided) if version})
+    n_left_out = sum(map(len, atoms.values())) - sum(each is not None for each in kept.values())
+    note = (
+        f"{counted(len(divided), 'atom')} with alternative locations: residues keep the letter of "
+        f"the highest occupancy ({', '.join(known) or 'none'}), and "
+        f"{counted(n_left_out, 'location')} left out"
+    )
+    return places, [note]
+
+
+def _best(versions: Sums) -> Version:
+    """Return the version of highest occupancy, the first letter among equals."""
+    return min(versions, key=lambda version: (-round(versions[version], 6), version))
 
 
 def name_copies(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
