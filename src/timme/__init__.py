@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from timme.hierarchy.clustering import cluster
     from timme.hierarchy.linking import link
     from timme.hierarchy.partition import Partition
-    from timme.hierarchy.quantity import Quantity
-    from timme.hierarchy.tree import Hierarchy
+    from timme.hierarchy.tree import Hierarchy, Quantity
     from timme.io import read, read_matrix
     from timme.notebook import show
     from timme.objects import Objects
@@ -61,7 +60,7 @@ _HOMES = {  # modules of the public names, imported when a name is first used
     "Objects": "objects",
     "Pairs": "pairs",
     "Partition": "hierarchy.partition",
-    "Quantity": "hierarchy.quantity",
+    "Quantity": "hierarchy.tree",
     "TooFewSnapshotsError": "fluctuations",
     "analyse": "analysis.recipe",
     "analyse_motion": "analysis.motion",

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme._kernels import parts as kernel
+from timme._kernels import reductions as kernel
 from timme._text import Described
 from timme.engine.checkpoint import DEFAULT, Run
 from timme.engine.metrics import Metric, known_metric

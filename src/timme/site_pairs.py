@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Floats, Ints
-from timme._kernels import bodies as kernel
+from timme._kernels import reductions as kernel
 from timme.engine.workers import Threads
 from timme.ensemble.ensemble import Ensemble
 from timme.objects import Objects

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score, mutual_info_score
 import timme
 from tests.golden import HERE, load_arrays
 from timme.comparison import agree, overlap
-from timme.hierarchy.quantity import SIGMA
+from timme.hierarchy.tree import SIGMA
 
 KEPT = load_arrays(HERE / "science" / "comparison.npz") if HERE.is_dir() else {}
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from timme.comparison import difference
-from timme.hierarchy.quantity import Quantity
-from timme.hierarchy.tree import Hierarchy, grow
+from timme.hierarchy.tree import Hierarchy, Quantity, grow
 
 ENERGY = Quantity("E", "kcal/mol")
 

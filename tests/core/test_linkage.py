@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.strategies import Ints, PairList, bond_graphs, pair_lists, seeds
-from timme._kernels import graphs, linkage
+from timme._kernels import linkage, pebble
 from timme.hierarchy.tree import from_forest, grow, spanning_forest
 
 
@@ -110,7 +110,7 @@ def found_blocks(n_nodes: int, edges: list[tuple[int, int]]) -> list[int]:
     starts = np.searchsorted(ends[ranked], np.arange(n_nodes + 1))
     partners = np.concatenate([array[:, 1], array[:, 0]])[ranked]
     block = np.full(len(edges), -1)
-    n_blocks = graphs.blocks(starts, partners, np.tile(np.arange(len(edges)), 2)[ranked], block)
+    n_blocks = pebble.blocks(starts, partners, np.tile(np.arange(len(edges)), 2)[ranked], block)
     assert sorted(set(block.tolist())) == list(range(n_blocks))
     return list(block.tolist())
 

@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 from tests import naive
 from timme import objects
 from timme._arrays import Bools, Floats, Ints
-from timme._kernels.site_motion import fit_sites
+from timme._kernels.reductions import fit_sites
 from timme.ensemble import Ensemble
 from timme.objects import Objects
 from timme.parts import PartSums, sum_parts

@@ -29,7 +29,7 @@ from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy, Partition, Quantity, grow, link
 from timme.hierarchy.linking import brace
 from timme.hierarchy.partition import adjusted_rand, count_pairs, rand_index, rank_labels
-from timme.hierarchy.quantity import SIGMA, as_quantity, sigma_by
+from timme.hierarchy.tree import SIGMA, as_quantity, sigma_by
 
 
 def grown(listed: PairList) -> Hierarchy:

@@ -21,8 +21,7 @@ from timme.ensemble.atoms import angstroms
 from timme.fluctuations import Fluctuations, choose_overlap, chunk_for, keep_sharing, measure
 from timme.hierarchy.clustering import find_forest
 from timme.hierarchy.linking import link
-from timme.hierarchy.quantity import sigma_by
-from timme.hierarchy.tree import Hierarchy
+from timme.hierarchy.tree import Hierarchy, sigma_by
 from timme.objects import Objects
 from timme.pairs import Pairs
 

@@ -36,8 +36,7 @@ from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.residues import is_nucleic, is_protein
 from timme.fluctuations import Fluctuations, from_matrix
 from timme.hierarchy.linking import link
-from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
-from timme.hierarchy.tree import Hierarchy
+from timme.hierarchy.tree import SIGMA, Hierarchy, Quantity, as_quantity
 from timme.io import Matrix, read_matrix
 from timme.io.files import kind, open_npy
 from timme.motion.motions import describe_motion

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.special import xlogy
 
 from timme._arrays import Floats, Ints, frozen
-from timme._kernels.overlaps import joint_sums
+from timme._kernels.linkage import joint_sums
 from timme._text import Described
 from timme.comparison.overlaps import Overlap, as_partition, overlap
 from timme.hierarchy.partition import Partition, adjusted_rand, count_pairs

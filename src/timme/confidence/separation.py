@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme._kernels.site_motion import fit_sites
+from timme._kernels.reductions import fit_sites
 from timme.confidence.sampling import Compared
 from timme.fluctuations import chunk_for
 from timme.pairs import sorted_pairs

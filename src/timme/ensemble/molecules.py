@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
-from timme._kernels import molecules as kernel
-from timme._kernels.boxes import OPEN, half_width
+from timme._kernels import boxes as kernel
 from timme.ensemble.atoms import HYDROGENS, Atoms, angstroms
 from timme.ensemble.bonds import bonds_and_traces
 from timme.ensemble.frames import Step
@@ -88,7 +87,7 @@ class Whole(Step):
         """Return coordinates of the sites in whole molecules, and the same boxes."""
         del numbers
         around = Boxes.of(boxes, *coordinates.shape[::2])
-        if around.kind != OPEN:
+        if around.kind != kernel.OPEN:
             coordinates = np.array(coordinates)
             self.trees.make_whole(coordinates, around)
         if not np.array_equal(self.kept, np.arange(coordinates.shape[1])):
@@ -221,5 +220,5 @@ def numbered(points: Coordinates, boxes: Boxes, molecules: Ints) -> tuple[Ints, 
     inside = (numbers[:, 0] == numbers[:, 1]) & (numbers[:, 0] != 0)
     pairs, numbers = pairs[inside], numbers[inside, 0]
     apart = np.linalg.norm(boxes.between(points[None], *pairs.T)[0], axis=1)
-    far = np.unique(numbers[~(apart <= _NEAR * half_width(boxes.inverses[0]))])
+    far = np.unique(numbers[~(apart <= _NEAR * kernel.half_width(boxes.inverses[0]))])
     return pairs[~np.isin(numbers, far)], len(far)

@@ -3,7 +3,6 @@
 from timme.hierarchy.condensed import condense
 from timme.hierarchy.linking import link
 from timme.hierarchy.partition import Partition
-from timme.hierarchy.quantity import SIGMA, Quantity
-from timme.hierarchy.tree import Hierarchy, grow
+from timme.hierarchy.tree import SIGMA, Hierarchy, Quantity, grow
 
 __all__ = ["SIGMA", "Hierarchy", "Partition", "Quantity", "condense", "grow", "link"]

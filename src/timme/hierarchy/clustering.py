@@ -29,8 +29,7 @@ from timme.engine.checkpoint import DEFAULT, Checkpoint, Progress, Run
 from timme.engine.metrics import Metric, known_metric, unit_of_distances
 from timme.engine.reduction import fingerprint
 from timme.ensemble import Block, Boxes, Ensemble
-from timme.hierarchy.quantity import sigma_by
-from timme.hierarchy.tree import Hierarchy, from_forest, spanning_forest
+from timme.hierarchy.tree import Hierarchy, from_forest, sigma_by, spanning_forest
 from timme.objects import Objects
 from timme.pairs import Pairs, sorted_pairs, without
 

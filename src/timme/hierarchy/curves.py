@@ -12,8 +12,7 @@ from scipy import ndimage
 from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
 from timme.hierarchy.condensed import MIN_SIZE, PLATEAU, lineages
-from timme.hierarchy.quantity import Quantity
-from timme.hierarchy.tree import Hierarchy
+from timme.hierarchy.tree import Hierarchy, Quantity
 
 LARGE = 10  # the R of P(r ≥ R), as in the paper
 

@@ -16,8 +16,7 @@ from scipy.cluster import hierarchy as scipy_hierarchy
 from timme._arrays import Floats, Ints
 from timme._kernels import linkage as kernel
 from timme.fluctuations import Fluctuations, from_matrix
-from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
-from timme.hierarchy.tree import Hierarchy, from_forest, grow
+from timme.hierarchy.tree import SIGMA, Hierarchy, Quantity, as_quantity, from_forest, grow
 
 if TYPE_CHECKING:
     from scipy import sparse

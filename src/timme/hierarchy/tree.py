@@ -1,10 +1,10 @@
-"""Clusters within clusters: the hierarchy that sorted edges make, and its cuts."""
+"""Clusters within clusters: the hierarchy that sorted edges make, its cuts, and its quantity."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,80 @@ from timme._arrays import Floats, Ints, frozen, indices
 from timme._kernels import linkage
 from timme._text import Described
 from timme.hierarchy.partition import Partition, rank_labels
-from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 
 _FEW = 4  # edges for each site that are sorted before the others are looked at
 _SAMPLE = 1 << 16  # heights from which the height of these is estimated
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Quantity(Described):
+    """What the heights of a hierarchy are.
+
+    Low heights always join first. What is high for neighbours, such as the fraction of snapshots
+    in which two sites touch, changes its sign before it is linked.
+
+    Examples
+    --------
+    >>> energy = Quantity("E", "kcal/mol", words="energy of hydrogen bonds")
+    >>> energy.cutoff_name, energy.cutoff_text(-1.0)
+    ('E cutoff', 'E = -1 kcal/mol')
+    """
+
+    symbol: str  # as on an axis: σ, E
+    unit: str = ""
+    words: str = ""  # "fluctuation of distance"; the symbol by default
+    cutoff: str = ""  # symbol of a cutoff, σc; the symbol of the height by default
+    clusters: str = "clusters"  # what a cut consists of: "co-moving clusters"
+    is_length: bool = False  # in the unit of the coordinates, so that σ/a has a meaning
+    of_distances: bool = False  # 0 for two sites at a fixed distance, as bonds hold them
+
+    def __post_init__(self) -> None:
+        """Let the symbol stand for what was left out."""
+        if not self.symbol:
+            raise ValueError("a quantity needs a symbol for its axis, such as 'σ', got ''")
+        object.__setattr__(self, "words", self.words or self.symbol)
+        object.__setattr__(self, "cutoff", self.cutoff or self.symbol)
+
+    @property
+    def cutoff_name(self) -> str:
+        """Name of an axis of cutoffs: ``σc``, or ``E cutoff`` where there is no such symbol."""
+        return f"{self.symbol} cutoff" if self.cutoff == self.symbol else self.cutoff
+
+    def cutoff_text(self, cutoff: float, length: float | None = None) -> str:
+        """Return a cutoff with its symbol and unit.
+
+        Parameters
+        ----------
+        cutoff : float
+            In the unit of the heights.
+        length : float, optional
+            The length a by which the cutoff is divided as well, where heights are lengths.
+
+        Returns
+        -------
+        str
+            Such as "σc = 0.0252 Å (σc/a = 0.0164)".
+        """
+        text = f"{self.cutoff} = {cutoff:.4g} {self.unit}".rstrip()
+        if not length or not self.is_length:
+            return text
+        return f"{text} ({self.cutoff}/a = {cutoff / length:.3g})"
+
+
+SIGMA = Quantity(
+    "σ",
+    words="fluctuation of distance",
+    cutoff="σc",
+    clusters="co-moving clusters",
+    is_length=True,
+    of_distances=True,
+)
+
+# Metrics whose distances, and so σ, are not in the unit of the coordinates.
+_OTHER_UNITS = {
+    *("sqeuclidean", "cosine", "correlation", "braycurtis", "canberra", "haversine"),
+    *("hamming", "jensenshannon"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -254,6 +324,39 @@ class Hierarchy(Described):
         spread = f"{levels[0]:.6g} to {levels[-1]:.6g} {self.unit}" if len(levels) else "none"
         found = {"sites": self.n_sites, "trees": n_trees, "levels": len(levels)}
         return found | {self.quantity.symbol: spread.rstrip()}
+
+
+def sigma_by(metric: object, unit: str = "") -> Quantity:
+    """Return σ as a quantity for distances by a metric: a name, a function, or None."""
+    is_length = not (isinstance(metric, str) and metric in _OTHER_UNITS)
+    return replace(SIGMA, unit=unit, is_length=is_length)
+
+
+def as_quantity(given: str | Quantity, unit: str = "") -> Quantity:
+    """Return a quantity from its symbol alone, or with a unit of its own.
+
+    Parameters
+    ----------
+    given : str or Quantity
+        A symbol or a whole quantity.
+    unit : str, optional
+        Unit of the heights; that of the quantity by default.
+
+    Returns
+    -------
+    Quantity
+        :data:`SIGMA` for "σ"; any other symbol stands for itself.
+
+    Examples
+    --------
+    >>> as_quantity("PAE", "Å").cutoff_name
+    'PAE cutoff'
+    >>> as_quantity("σ", "nm").cutoff_text(0.02)
+    'σc = 0.02 nm'
+    """
+    if isinstance(given, str):
+        given = SIGMA if given == SIGMA.symbol else Quantity(given)
+    return replace(given, unit=unit) if unit else given
 
 
 def _require_tree(parents: Ints, heights: Floats) -> None:

@@ -17,8 +17,7 @@ from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
 from timme.ensemble import Ensemble
 from timme.hierarchy.partition import rand_index, rank_labels
-from timme.hierarchy.quantity import Quantity
-from timme.hierarchy.tree import Hierarchy, grow
+from timme.hierarchy.tree import Hierarchy, Quantity, grow
 from timme.motion import gaps
 from timme.motion.fits import degeneracy, require_dimensions, some_snapshots
 from timme.motion.gaps import GAP, LEAST, PART, SHARP, SOFT

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme._kernels.graphs import blocks
-from timme._kernels.pebble import PEBBLES, play
+from timme._kernels.pebble import PEBBLES, blocks, play
 from timme._text import Described
 from timme.ensemble import Atoms
 from timme.ensemble.residues import residue_index
