@@ -57,7 +57,7 @@ def test_help_and_wrong_options_need_no_numerical_library(words: str) -> None:
 def test_help_names_defaults_and_expert_options(call: Call) -> None:
     assert "..." not in call("--help").out.partition("Commands:")[2]
     text = " ".join(call("run", "-h").out.split())
-    assert "-b, --begin FRAME|TIME First frame (counted from 0) or time, for example 10ns." in text
+    assert "-b, --begin FRAME|TIME First frame (from 0 on), or a time." in text
     assert "--min-size N Smallest cluster that counts (default: 10)." in text
     assert "sequence[:N], nearest[:N], or a file (default: contact:10 for molecules)." in text
     assert "--energy E Weakest hydrogen bonds that hold, in kcal/mol (default: -1.0)." in " ".join(
@@ -97,7 +97,7 @@ def test_expert_settings_are_set_by_the_names_of_the_keywords() -> None:
         ("run x --cutoff nan", "--cutoff takes a number, got 'nan'"),
         ("compare a b --cutoffs x", "--cutoffs takes two numbers such as -0.5,0.06, got 'x'"),
         ("rigidity x --ensemble --model 2",
-         "--ensemble takes all models: leave out --model and --set perturb="),
+         "--ensemble takes all models: leave out --model, --set perturb=, --constraints"),
         ("serve --port x", "--port takes a whole number, got 'x'"),
         ("serve --limit memory=lots", "--limit memory= is written as 2GB or 500MB, got 'lots'"),
     ],

@@ -103,18 +103,14 @@ def _as_box(value: Any) -> Any:
 
 def _as_chains(value: Any) -> Any:
     """Return what the second result calls chains of the first, of a text such as ``A=B,C=D``."""
-    if not isinstance(value, str):
+    if not isinstance(value, str | Mapping):
         return value
-    pairs = [[name.strip() for name in part.split("=")] for part in value.split(",")]
-    if any(len(pair) != 2 for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
+    text = value if isinstance(value, str) else ",".join(map("=".join, value.items()))
+    parts = [part.strip() for part in text.split(",")]
+    ends = dict(part.partition("=")[::2] for part in parts)
+    if not all("=" in part for part in parts) or len({*ends.values()}) < len(parts):
         raise ValueError(f"takes each chain once, such as A=B,C=D, got {value!r}")
-    return dict(pairs)
-
-
-def _check_chains(value: Any) -> Any:
-    if isinstance(value, Mapping) and len({*value.values()}) < len(value):
-        raise ValueError(f"takes each chain of the second result once, got {value}")
-    return value
+    return ends
 
 
 def _check_errors(value: tuple[float, ...] | None) -> tuple[float, ...] | None:
@@ -140,7 +136,7 @@ _Rows = tuple[tuple[float, ...], ...] | tuple[tuple[tuple[float, ...], ...], ...
 Box = Annotated[tuple[float, ...] | _Rows | Literal[False] | None, BeforeValidator(_as_box)]
 Rule = Annotated[Text, AfterValidator(lambda text: split_rule(text) and text)]
 Memory = Annotated[str, AfterValidator(_check_memory)]
-Chains = Annotated[dict[str, str], BeforeValidator(_as_chains), AfterValidator(_check_chains)]
+Chains = Annotated[dict[str, str], BeforeValidator(_as_chains)]
 
 _reading, _objects = partial(option, group="reading"), partial(option, group="objects")
 _pairs, _network = partial(option, group="pairs"), partial(option, group="network")
@@ -169,17 +165,11 @@ class _Running(Model):
 
     min_size: int = _display("Smallest cluster that counts", "--min-size N", default=10, ge=1)
     palette: Literal["safe", "wide"] = _display(
-        "Colours: safe for the colour-blind, or a wide choice of them", default="safe"
+        "Colours, safe for the colour-blind", default="safe"
     )
-    order: Literal["auto", "sequence", "labels"] = _display(
-        "Order of sites in the dilution plot", default="auto"
-    )
-    full: bool = _running(
-        "Also write all figures, tables and index groups", "--full", default=False
-    )
-    workers: int | None = _running(
-        "Number of threads (default: all cores)", "-j", "--workers N", ge=1
-    )
+    order: Literal["auto", "sequence", "labels"] = _display("Order in dilutions", default="auto")
+    full: bool = _running("Write all figures, tables and index groups", "--full", default=False)
+    workers: int | None = _running("Threads (default: all cores)", "-j", "--workers N", ge=1)
     memory: Memory | None = _running("Memory to use at most, such as 2GB")
     seed: int = _running("Seed of random numbers", default=0, ge=0)
 
@@ -188,14 +178,10 @@ class _Snapshots(_Running):
     """Settings of every recipe that reads snapshots."""
 
     chain: Names | None = _reading("Chains to keep (default: all)", "--chain A,B")
-    begin: Bound = _reading(
-        "First frame (counted from 0) or time, for example 10ns", "-b", "--begin FRAME|TIME"
-    )
+    begin: Bound = _reading("First frame (from 0 on), or a time", "-b", "--begin FRAME|TIME")
     end: Bound = _reading("Stop before this frame, or after this time", "-e", "--end FRAME|TIME")
     step: Stride = _reading("Use every Nth frame, or one frame per TIME", "-dt", "--step N|TIME")
-    common_atoms: bool = _reading(
-        "Use only the atoms present in every model", "--common-atoms", default=False
-    )
+    common_atoms: bool = _reading("Atoms that all models share", "--common-atoms", default=False)
     allow_truncated: bool = _reading("Use the whole frames of a damaged file", default=False)
     shown: Text | None = _display(
         "Sites to draw and count, a selection (default: Cα, and P or C4' of nucleic acids)"
@@ -207,36 +193,24 @@ class _Trajectories(_Snapshots):
 
     select: Text | None = _reading(
         "Atoms to analyse: ca, backbone, heavy, or an MDAnalysis selection "
-        "(default: all but water and ions)",
-        "-s",
-        "--select TEXT",
-    )
-    unit: Text | None = _reading(
-        "Length unit of the coordinates, such as Å, nm or µm (default: from the file)",
-        "--unit UNIT",
-    )
+        "(default: all but water and ions)", "-s", "--select TEXT",
+    )  # fmt: skip
+    unit: Text | None = _reading("Unit of coordinates (default: from the file)", "--unit UNIT")
     box: Box = _reading(
         "Override the periodic box", "--box LENGTHS|none", takes="lengths such as 20,20,20, or none"
     )
-    unwrap: bool = _reading(
-        "Follow particles and molecules across periodic boundaries", "--unwrap", default=False
-    )
+    unwrap: bool = _reading("Follow molecules out of the periodic box", "--unwrap", default=False)
     columns: Columns | None = _reading(
         "Table columns for frame, particle and coordinates (default: trackpy or TrackMate names)",
         "--columns NAMES",
     )
-    weights: Numbers | Text | None = _reading(
-        "Weight of each snapshot, numbers or a file", path=True
-    )
+    weights: Numbers | Text | None = _reading("Weights of snapshots: numbers or a file", path=True)
     gaps: bool | None = _reading("NaN means: not seen in this snapshot (default: in tables only)")
-    bonds: Literal["auto", "file", "guess", "none"] = _reading(
-        "Covalent bonds: of the file, guessed from distances, or auto for both", default="auto"
-    )
+    bonds: Literal["auto", "file", "guess", "none"] = _reading("Covalent bonds", default="auto")
     replicas: Literal["one"] | Counts | None = _confidence(
         "Frames in each independent run (default: detected from the files)",
-        "--replicas LENGTHS|one",
-        takes="numbers of frames such as 500,500, or one",
-    )
+        "--replicas LENGTHS|one", takes="numbers of frames such as 500,500, or one",
+    )  # fmt: skip
 
 
 class Settings(_Trajectories):
@@ -244,9 +218,8 @@ class Settings(_Trajectories):
 
     min_overlap: Literal["auto"] | Annotated[int, Field(ge=2)] | None = _reading(
         "Frames two tracks must share to be compared (default: half of all)",
-        "--min-overlap N|auto",
-        takes="a whole number from 2 on, or auto",
-    )
+        "--min-overlap N|auto", takes="a whole number from 2 on, or auto",
+    )  # fmt: skip
     objects: Text = _objects(
         "What moves: auto, points, bodies, links, residues, molecules, or a file of groups",
         "--objects KIND|FILE", default="auto", path=True, choices=OBJECTS,
@@ -264,26 +237,20 @@ class Settings(_Trajectories):
         "--pairs RULE|FILE", default="auto", path=True, choices=PAIRS,
     )  # fmt: skip
     contacts: int = _pairs("Snapshots in which a pair is in contact", default=1, ge=1)
-    min_bonds: int | None = _pairs(
-        "Least number of bonds between the objects of a pair (default: 4 in molecules)", ge=0
-    )
+    min_bonds: int | None = _pairs("Bonds between a pair at least (default: 4 in molecules)", ge=0)
     linkage: Literal["single", "braced", "average"] = _pairs(
-        "How pairs join into clusters: single (as in the paper), braced, or average",
-        "--linkage NAME", default="single",
-    )  # fmt: skip
-    noise: Literal["auto"] | Errors = _confidence(
-        "Localization error to subtract from σ",
-        "--noise LENGTH|auto",
-        takes="a length, one for each axis such as 0.03,0.03,0.06, or auto",
+        "How pairs join into clusters (the paper: single)", "--linkage NAME", default="single"
     )
+    noise: Literal["auto"] | Errors = _confidence(
+        "Localization error to subtract from σ", "--noise LENGTH|auto",
+        takes="a length, one for each axis such as 0.03,0.03,0.06, or auto",
+    )  # fmt: skip
     confidence: bool | None = _confidence("Resample to see which clusters recur (default: yes)")
     chance: bool | None = _confidence(
         "Compare with independent walkers (default: for few particles in open space)"
     )
     cutoff: float | None = _display("Report the clusters at this σc, too", "--cutoff VALUE")
-    length: float | None = _display(
-        "Length a of the axis σ/a (default: 1.54 Å with carbon, 0.96 Å for water)", gt=0
-    )
+    length: float | None = _display("Length a of the axis σ/a (default: that of a bond)", gt=0)
 
 
 class MotionSettings(_Trajectories):
@@ -326,13 +293,10 @@ class RigiditySettings(_Snapshots):
 
     @pydantic.model_validator(mode="after")
     def _refuse_contradictions(self) -> Self:
-        if self.ensemble and not (self.model is None and self.perturb is None):
-            raise ValueError("ensemble= takes all models: leave out model= and perturb=")
-        if self.common_atoms and not self.ensemble:
-            raise ValueError("common_atoms= is for an ensemble: add ensemble=, or leave it out")
-        others = self.ensemble or self.perturb is not None or self.tethers != "shortest"
-        if self.constraints is not None and others:
-            raise ValueError("constraints= lists all bonds of one structure: leave out the rest")
+        if self.ensemble and (self.model or self.perturb or self.constraints):
+            raise ValueError("ensemble= takes all models: leave out model=, perturb=, constraints=")
+        if self.constraints and self.perturb:
+            raise ValueError("constraints= lists bonds of one structure: leave out perturb=")
         return self
 
 

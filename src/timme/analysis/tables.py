@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import math
 from collections.abc import Iterable, Mapping
@@ -51,13 +50,6 @@ class Table:
             raise ValueError(f"columns of a table need equal lengths, got {lengths}")
         object.__setattr__(self, "columns", columns)
 
-    @classmethod
-    def of_rows(cls, rows: Iterable[Mapping[str, Any]], headers: Iterable[str] = ()) -> Table:
-        """Return a table of rows with the same headers, which are given where there is no row."""
-        made = list(rows)
-        names = list(made[0]) if made else list(headers)
-        return cls({name: [row[name] for row in made] for name in names})
-
     def __len__(self) -> int:
         """Count the rows."""
         return len(next(iter(self.columns.values()), []))
@@ -83,11 +75,7 @@ class Table:
         return [list(self.columns), *([_cell(value) for value in row] for row in rows)]
 
     def _repr_html_(self) -> str:
-        rows = self.cells()[: _ROWS + 1]
-        if len(self) > _ROWS:
-            rows.append(["…"] * len(self.columns))
-        lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
-        return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+        return str(self.to_dataframe().to_html(max_rows=_ROWS, index=False, na_rep=""))
 
 
 def _cell(value: object) -> str:
@@ -170,32 +158,26 @@ def _numbers(atoms: Atoms) -> list[str]:
 
 def clusters(analysis: Analysis) -> Table:
     """One row for each cluster of the condensed tree, parents before their parts."""
-    tree, atoms = analysis.hierarchy, analysis.shown_atoms
+    tree, records = analysis.hierarchy, analysis.clusters
     low, high, inside, outside = (
         header(f"{name}_{tree.quantity.symbol}", tree.unit)
         for name in ("forms_at", "joins_at", "inside", "outside")
     )
-    rows = []
-    for number, record in enumerate(analysis.clusters, 1):
-        apart = record.separation
-        rows.append(
-            {
-                "cluster": number,
-                "size": record.size,
-                "members": runs(atoms, record.sites),
-                "part_of": record.parent + 1 or None,
-                low: record.low,
-                high: record.high,
-                "plateau": float(np.exp(record.plateau)),
-                "support": record.support,
-                inside: np.nan if apart is None else apart.inside,
-                outside: np.nan if apart is None else apart.across,
-                "chance_overlap": record.chance,
-                "verdict": "" if math.isnan(record.support) else record.sure,
-            }
-        )
-    names = ("cluster", "size", "members", "part_of", low, high, "plateau", "support", inside)
-    return Table.of_rows(rows, (*names, outside, "chance_overlap", "verdict"))
+    found: dict[str, Any] = {
+        "cluster": range(1, len(records) + 1),
+        "size": [record.size for record in records],
+        "members": [runs(analysis.shown_atoms, record.sites) for record in records],
+        "part_of": [record.parent + 1 or None for record in records],
+        low: [record.low for record in records],
+        high: [record.high for record in records],
+        "plateau": np.exp([record.plateau for record in records]),
+        "support": [record.support for record in records],
+        inside: [getattr(record.separation, "inside", np.nan) for record in records],
+        outside: [getattr(record.separation, "across", np.nan) for record in records],
+        "chance_overlap": [record.chance for record in records],
+        "verdict": ["" if math.isnan(record.support) else record.sure for record in records],
+    }
+    return Table(found)
 
 
 def levels(analysis: Analysis) -> Table:
@@ -223,33 +205,24 @@ def min_size(analysis: Analysis | Comparison) -> int:
 
 def bodies(analysis: Analysis) -> Table:
     """One row for each rigid body, and how it moves against the one it is told against."""
-    unit = analysis.system.unit
-    return Table.of_rows(
-        {
-            "body": body.name,
-            "chain": body.chain,
-            "members": body.members,
-            "size": len(body.sites),
-            header("fit", unit): body.fit,
-            "relative_to": body.relative_to,
-            **_motion_row(body.motion, unit),
-        }
-        for body in analysis.bodies
-    )
-
-
-def _motion_row(hinge: Hinge | None, unit: str) -> dict[str, Any]:
-    """How a body moves, in one row; empty cells for a body that is held still."""
-    names = ("range", "rms", "axis_error", "axis_cone")
-    none = np.full(3, np.nan)
-    axis, point = (none, none) if hinge is None else (hinge.axis, hinge.point)
-    return {
-        "kind": "" if hinge is None else hinge.kind,
-        **{f"{name}_deg": getattr(hinge, name, np.nan) for name in names},
-        header("slide", unit): slide(hinge),
-        **{f"axis_{name}": value for name, value in zip("xyz", axis, strict=False)},
-        **{header(f"point_{k}", unit): x for k, x in zip("xyz", point, strict=False)},
+    unit, each, none = analysis.system.unit, analysis.bodies, np.full(3, np.nan)
+    hinges = [body.motion for body in each]
+    found: dict[str, Any] = {
+        "body": [body.name for body in each],
+        "chain": [body.chain for body in each],
+        "members": [body.members for body in each],
+        "size": [len(body.sites) for body in each],
+        header("fit", unit): [body.fit for body in each],
+        "relative_to": [body.relative_to for body in each],
+        "kind": ["" if hinge is None else hinge.kind for hinge in hinges],
     }
+    for name in ("range", "rms", "axis_error", "axis_cone"):
+        found[f"{name}_deg"] = [getattr(hinge, name, np.nan) for hinge in hinges]
+    found[header("slide", unit)] = [slide(hinge) for hinge in hinges]
+    for name, its in (("axis", ""), ("point", unit)):
+        places = np.array([getattr(hinge, name, none) for hinge in hinges]).reshape(-1, 3)
+        found |= {header(f"{name}_{x}", its): row for x, row in zip("xyz", places.T, strict=True)}
+    return Table(found)
 
 
 def slide(hinge: Hinge | None) -> float:
@@ -259,15 +232,12 @@ def slide(hinge: Hinge | None) -> float:
 
 def angles(analysis: Analysis) -> Table:
     """One row for each snapshot, with the angle of each moving body."""
-    moving = [body for body in analysis.bodies if body.motion is not None]
-    frames: Ints = np.unique(np.concatenate([body.motion.frames for body in moving if body.motion]))
+    hinges = {body.name: body.motion for body in analysis.bodies if body.motion is not None}
+    frames: Ints = np.unique(np.concatenate([hinge.frames for hinge in hinges.values()]))
     found: dict[str, Any] = {"snapshot": frames}
-    for body in moving:
-        if body.motion is None:
-            continue
-        angle = np.full(len(frames), np.nan)
-        angle[np.searchsorted(frames, body.motion.frames)] = body.motion.angles
-        found[f"body_{body.name}_deg"] = angle
+    for name, hinge in hinges.items():
+        angle = found[f"body_{name}_deg"] = np.full(len(frames), np.nan)
+        angle[np.searchsorted(frames, hinge.frames)] = hinge.angles
     return Table(found)
 
 
@@ -278,11 +248,8 @@ def constraints(analysis: Analysis) -> Table:
         raise ValueError("constraints need the network of bonds, got an analysis of snapshots")
     network = rigid.network
     ends = network.bonds.T.tolist()
-    found: dict[str, Any] = {
-        "kind": network.kinds,
-        "bars": network.bars,
-        "energy (kcal/mol)": network.energies,
-    }
+    kinds, bars, energies = network.kinds, network.bars, network.energies
+    found: dict[str, Any] = {"kind": kinds, "bars": bars, "energy (kcal/mol)": energies}
     found |= {f"atom {n}": [atom + 1 for atom in end] for n, end in enumerate(ends, 1)}
     found |= {f"label {n}": [atoms.label(atom) for atom in end] for n, end in enumerate(ends, 1)}
     return Table(found)
@@ -296,8 +263,8 @@ def flexibility(analysis: Analysis) -> Table:
     atoms, residues = system.sites, residue_index(system.sites)
     first = np.unique(residues, return_index=True)[1]
     names = atoms.take(first)
-    joins = np.full(len(first), np.nan)
-    joins[residues[system.object_sites[system.shown]]] = analysis.hierarchy.core_heights()
+    joins, shown = np.full(len(first), np.nan), residues[system.object_sites[system.shown]]
+    joins[shown] = analysis.hierarchy.core_heights()
     found: dict[str, Any] = {
         "chain": names.chains,
         "residue": names.resnames,
@@ -306,38 +273,31 @@ def flexibility(analysis: Analysis) -> Table:
         header("core_E", analysis.hierarchy.unit): joins,
     }
     if rigid.together is not None:
-        heights = rigid.together.stability
-        rigid_in = np.full(len(first), np.nan)
-        rigid_in[residues[system.object_sites[system.shown]]] = (heights <= rigid.cutoff).mean(0)
-        found["in_core"] = rigid_in
+        found["in_core"] = np.full(len(first), np.nan)
+        found["in_core"][shown] = (rigid.together.stability <= rigid.cutoff).mean(axis=0)
     return Table(found)
 
 
 def matched(comparison: Comparison) -> Table:
     """One row for each pair of clusters that share sites, those that share most first."""
     found, atoms = comparison.agreement.clusters, comparison.sides[0].shown_atoms
-    large = min_size(comparison)
-    rows = list[dict[str, Any]]()
-    for pair in np.argsort(-found.shared, kind="stable").tolist():
-        one, other = found.pairs[pair].tolist()
-        sizes = int(found.first.sizes[one]), int(found.second.sizes[other])
-        if min(sizes) < large:
-            continue
-        both = np.intersect1d(found.first.members(one), found.second.members(other))
-        rows.append(
-            {
-                "first": one + 1,
-                "second": other + 1,
-                "first_size": sizes[0],
-                "second_size": sizes[1],
-                "shared": found.shared[pair],
-                "jaccard": found.jaccard[pair],
-                "matched": "yes" if found.partners[other] == one else "no",
-                "members": runs(atoms, both),
-            }
-        )
-    headers = "first second first_size second_size shared jaccard matched members"
-    return Table.of_rows(rows, headers.split())
+    first, second = found.first, found.second
+    order = np.argsort(-found.shared, kind="stable")
+    smaller = np.minimum(first.sizes[found.pairs[:, 0]], second.sizes[found.pairs[:, 1]])
+    order = order[smaller[order] >= min_size(comparison)]
+    one, other = found.pairs[order].T
+    both = [np.intersect1d(first.members(i), second.members(j)) for i, j in found.pairs[order]]
+    table: dict[str, Any] = {
+        "first": one + 1,
+        "second": other + 1,
+        "first_size": first.sizes[one],
+        "second_size": second.sizes[other],
+        "shared": found.shared[order],
+        "jaccard": found.jaccard[order],
+        "matched": np.where(found.partners[other] == one, "yes", "no"),
+        "members": [runs(atoms, sites) for sites in both],
+    }
+    return Table(table)
 
 
 def agreement(comparison: Comparison) -> Table:
