@@ -15,7 +15,7 @@ from tests.strategies import Floats, PairList, pair_lists, seeds
 from timme.hierarchy import Hierarchy, condense, grow
 from timme.hierarchy.condensed import PLATEAU, lineages
 from timme.hierarchy.curves import bandwidth, count_clusters, inflection, suggest
-from timme.hierarchy.stripes import colours, families, families_at, lay_out_stripes
+from timme.hierarchy.stripes import families, families_at, lay_out_stripes
 
 
 def grown(listed: PairList) -> Hierarchy:
@@ -156,12 +156,8 @@ def test_dark_blue_is_the_line_of_the_core_at_the_top_and_no_other(listed: PairL
         labels = hierarchy.cut(cutoff).labels
         parts = [labels == label for label in np.unique(labels[line])]
         line = max(parts, key=lambda part: (part.sum(), -part.argmax()))
-        dark = colours(families_at(hierarchy, cutoff), 3)[labels] == 0
+        dark = families_at(hierarchy, cutoff)[labels] == 0
         assert dark.tolist() == line.tolist()
-
-
-def test_colours_repeat_in_turn_and_never_that_of_the_core() -> None:
-    assert colours(np.arange(8), 3).tolist() == [0, 1, 2, 3, 1, 2, 3, 1]
 
 
 @pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [1, 2, 3]])
@@ -217,7 +213,6 @@ def test_parents_come_first_and_are_the_smallest_clusters_around_their_parts(
         assert (found.parents[siblings] == above).all()
         assert bool(len(siblings)) == (above >= 0)
         assert not (masks[siblings] & masks[cluster]).any()
-    assert sum(map(len, found.splits)) == np.count_nonzero(found.parents >= 0)
     for node, owner in enumerate(found.owners):
         sites = found.hierarchy.members(node)
         holding = [cluster for cluster in range(len(found)) if masks[cluster, sites].all()]

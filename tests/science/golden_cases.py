@@ -13,8 +13,8 @@ from tests.core.test_golden import ensemble_of
 from tests.golden import load_science, systems
 from timme import objects, pairs
 from timme._arrays import Ints
+from timme.confidence.bootstrap import Compared
 from timme.confidence.noise import PositionErrors, take_off
-from timme.confidence.sampling import Compared
 from timme.fluctuations import Fluctuations, measure
 from timme.hierarchy import Hierarchy
 from timme.hierarchy.linking import link

@@ -12,8 +12,7 @@ from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
 from timme.confidence import bootstrap
-from timme.confidence.bootstrap import Draws, Matches, draw, interval, match
-from timme.confidence.sampling import Compared
+from timme.confidence.bootstrap import Compared, Draws, Matches, draw, interval, match
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy.condensed import condense

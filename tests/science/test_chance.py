@@ -13,8 +13,8 @@ from tests.families import walkers_with_group
 from tests.golden import load_science, systems
 from timme import objects, pairs
 from timme._arrays import Floats
+from timme.confidence.bootstrap import Compared
 from timme.confidence.chance import Chance, compare_with_chance, walkers
-from timme.confidence.sampling import Compared
 from timme.ensemble import Ensemble, Images
 from timme.fluctuations import measure
 from timme.hierarchy.condensed import lineages

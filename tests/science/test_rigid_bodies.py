@@ -14,8 +14,7 @@ from tests.strategies import seeds
 from timme.ensemble import Ensemble
 from timme.motion import Bodies, bodies, describe_motion
 from timme.motion.fits import nearest_rotations
-from timme.motion.gaps import sharpness
-from timme.motion.pieces import all_pairs, follow, increases, merges, patches, stillness
+from timme.motion.pieces import all_pairs, follow, increases, merges, patches, sharpness, stillness
 from timme.motion.rigid_bodies import Level, choose
 from timme.synthetic import ball, relaxing, tumble
 from timme.synthetic import bodies as planted_bodies
@@ -205,7 +204,7 @@ def test_sharpness_is_what_a_slope_leaves_over_what_steps_leave(bent: bool) -> N
 
 def test_only_what_is_clearly_even_counts_as_bending() -> None:
     def level(n_bodies: int, gap: float, sharp: float) -> Level:
-        return Level(n_bodies, gap, 2.0, sharp, 1.0, np.zeros(1, np.int64))
+        return Level(n_bodies, gap, sharp, 1.0, np.zeros(1, np.int64))
 
     one = level(1, np.nan, np.nan)
     assert choose([one, level(2, 12.0, 0.69)]) == 0

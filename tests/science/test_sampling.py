@@ -10,7 +10,7 @@ import pytest
 from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
-from timme.confidence.sampling import Sampling, count_independent, distances, slowest_pairs
+from timme.confidence.bootstrap import Sampling, count_independent, distances, slowest_pairs
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 

@@ -8,7 +8,7 @@ import pytest
 from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats, Ints
-from timme.confidence.sampling import Compared
+from timme.confidence.bootstrap import Compared
 from timme.confidence.separation import Separation, ShownSigma, measure_shown, separate
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure

@@ -1,7 +1,7 @@
 """How well supported clusters are: sampling, bootstrap support, separation, chance, levels."""
 
 from timme.confidence.assessment import ClusterRecord, Confidence, assess, levels_of_matrix
-from timme.confidence.sampling import Sampling, count_independent
+from timme.confidence.bootstrap import Sampling, count_independent
 
 __all__ = [
     "ClusterRecord", "Confidence", "Sampling", "assess", "count_independent", "levels_of_matrix",

@@ -11,11 +11,10 @@ import numpy as np
 from timme._arrays import Floats, Ints, indices
 from timme._text import Described
 from timme.confidence import bootstrap
-from timme.confidence.bootstrap import Matches
+from timme.confidence.bootstrap import Compared, Matches, Sampling, count_independent
 from timme.confidence.chance import Chance, compare_with_chance
 from timme.confidence.levels import Silhouettes, silhouettes
 from timme.confidence.noise import Noise
-from timme.confidence.sampling import Compared, Sampling, count_independent
 from timme.confidence.separation import Separation, ShownSigma, measure_shown, median, separate
 from timme.engine.checkpoint import DEFAULT, Run
 from timme.engine.metrics import Metric

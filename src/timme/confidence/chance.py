@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
-from timme.confidence.sampling import Compared
+from timme.confidence.bootstrap import Compared
 from timme.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Frames
 from timme.ensemble.unwrapping import molecules_of

@@ -14,14 +14,14 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._kernels.reductions import fit_sites
-from timme.confidence.sampling import Compared
+from timme.confidence.bootstrap import Compared
 from timme.fluctuations import chunk_for
 from timme.pairs import sorted_pairs
 
 FEW_CONTACTS = 5  # crossing contacts below which Q says nothing
 EXCESS = 1.2  # X is 1 for one body whose sites move independently
 MOST_SHOWN = 1200  # sites of which σ of all pairs is measured
-SOFT, BODY = 1.3, 2.0  # Q, provisional: from few proteins
+SOFT = 1.3  # Q, provisional: from few proteins
 _PARTNERS = 20  # random ones of each site; and pairs of each site to which its motion is fitted
 _MOST_SITES = 400  # of each side, for which partners are drawn
 _SWEEPS, _MORE_SWEEPS = 200, 20  # from nothing, and from the fit to all snapshots

@@ -52,13 +52,6 @@ class CondensedTree(Described):
         """Number of sites in each cluster."""
         return self.hierarchy.sizes[self.nodes]
 
-    @property
-    def splits(self) -> list[Ints]:
-        """Parts of each split, largest first; the highest split comes first."""
-        found = [np.flatnonzero(self.parents == above) for above in np.unique(self.parents)]
-        apart = [parts for parts in found if self.parents[parts[0]] >= 0]
-        return sorted(apart, key=lambda parts: -float(self.deaths[parts[0]]))
-
     def siblings(self, cluster: int) -> Ints:
         """Return the other parts of the split that a cluster is a part of.
 

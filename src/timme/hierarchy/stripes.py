@@ -143,30 +143,6 @@ def families_at(hierarchy: Hierarchy, cutoff: float) -> Ints:
     return frozen(families(hierarchy)[start])
 
 
-def colours(family: npt.ArrayLike, n_colours: int) -> Ints:
-    """Return the colour of each family: 0 for family 0, the others in turn.
-
-    Parameters
-    ----------
-    family : array_like of int
-        Families.
-    n_colours : int
-        Number of colours beside that of family 0.
-
-    Returns
-    -------
-    ndarray of int
-        From 1 to `n_colours`, and 0.
-
-    Examples
-    --------
-    >>> colours([0, 1, 2, 3, 4], 3)
-    array([0, 1, 2, 3, 1])
-    """
-    number = np.asarray(family, dtype=np.int64)
-    return np.where(number > 0, 1 + (number - 1) % n_colours, 0)
-
-
 def _tops(hierarchy: Hierarchy) -> Ints:
     """Largest cluster of the family at each place in leaf order."""
     tops = np.empty(hierarchy.n_sites, dtype=np.int64)

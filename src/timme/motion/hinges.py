@@ -45,15 +45,12 @@ class Hinge(Described):
     axis: Floats = field(default_factory=nowhere)  # (3,), unit vector
     point: Floats = field(default_factory=nowhere)  # (3,), near the interface; of a ball joint
     angles: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # from the mean, in degrees
-    shifts: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # along the axis
     frames: Ints = field(default_factory=lambda: frozen(np.empty(0, np.int64)))  # of the angles
     index: float = np.nan  # share of the axis in all turning, 1 for a pure hinge
     pitch: float = np.nan  # shift for a turn by 1 rad
     axis_error: float = np.nan  # standard deviation of the direction, in degrees; 0 in a plane
     axis_cone: float = np.nan  # half angle that holds it at 95 %, in degrees; not of two snapshots
     point_error: float = np.nan
-    spread: Floats = field(default_factory=nowhere)  # (3,), rms along the axis and across, degrees
-    rest: float = np.nan  # rms distance across the axis by which the place does not stay
     move: float = np.nan  # rms displacement of the centre of the body
     verdict: str = ""  # warnings
 
@@ -121,10 +118,8 @@ def hinge(
         kind=kind,
         axis=frozen(place.way) if kind == "translation" else nowhere(),
         angles=frozen(np.degrees(turns.angles)),
-        shifts=frozen(place.shifts),
         frames=frozen(poses.frames),
         index=turns.index,
-        spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
         move=place.move,
     )
     words = _warnings(turns, poses) + warnings_of(poses.body, poses.reference)
@@ -152,12 +147,10 @@ def _with_axis(
         found,
         axis=frozen(turns.axis),
         point=frozen(spot),
-        shifts=frozen(place.along),
         pitch=float(slid / (poses.weights @ turns.angles**2)),
         axis_error=error,
         axis_cone=cone,
         point_error=point_error,
-        rest=float(np.sqrt(poses.weights @ (place.across**2).sum(axis=1))),
     )
     return found, _axis_warnings(turns, spot, poses, (cone, apart))
 

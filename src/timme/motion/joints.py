@@ -110,8 +110,7 @@ class Place:
     along: Floats  # (snapshots,), shift along the axis
     across: Floats  # (snapshots, 3), how far the place is from staying, across the axis
     loose: float  # what a single fixed point leaves, rms
-    shifts: Floats  # (snapshots,), of the centre along its own main direction
-    way: Floats  # (3,), that direction
+    way: Floats  # (3,), main direction of the centre
     move: float  # rms displacement of the centre
     left: Floats  # (snapshots, 3, 6), equations of the place in the body and in the reference
     right: Floats  # (snapshots, 3)
@@ -133,7 +132,7 @@ class Place:
         way = way if way @ (centres[-1] - centres[0]) >= 0 else -way
         move, loose = (np.sqrt(weights @ (each**2).sum(axis=1)) for each in (moved, loose))
         point, dot = poses.near + line[3:], poses.near + dot[3:]
-        return cls(point, dot, along, across, loose, moved @ way, way, move, left, right)
+        return cls(point, dot, along, across, loose, way, move, left, right)
 
     def places(self, shares: Floats, rank: int) -> Floats:
         """Places (rows, 3) from the interface, with other shares (rows, snapshots)."""

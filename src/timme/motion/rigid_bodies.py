@@ -18,16 +18,21 @@ from timme._text import Described
 from timme.ensemble import Ensemble
 from timme.hierarchy.partition import rand_index, rank_labels
 from timme.hierarchy.tree import Hierarchy, Quantity, grow
-from timme.motion import gaps
 from timme.motion.fits import degeneracy, require_dimensions, some_snapshots
-from timme.motion.gaps import GAP, LEAST, PART, SHARP, SOFT
 from timme.motion.pieces import (
+    GAP,
+    LEAST,
+    PART,
+    SHARP,
+    SOFT,
     Pieces,
     assign,
     follow,
+    gap,
     merges,
     mobile_sites,
     patches,
+    sharpness,
     stillness,
 )
 from timme.series import effective_size
@@ -47,7 +52,6 @@ class Level(Described):
 
     n_bodies: int
     gap: float  # G; NaN for one body
-    separation: float  # Q: least ratio of median σ across two bodies and inside; NaN for one
     sharpness: float  # S; NaN where G is too small, or parts are too few
     rest: float  # rms distance of sites from their places
     labels: Ints  # (sites,), body of each, 0 the largest; -1 for none
@@ -207,16 +211,15 @@ class _Search:
     def levels(self) -> Iterator[Level]:
         """What each number of bodies accounts for."""
         inner, cuts = self.tracks[self.kept], dict[bytes, float]()
-        sigma, whole = gaps.sigma_of(inner), self.found[0]
+        whole = self.found[0]
         for each in self.found:
-            wide = gaps.gap(inner, each, self.pieces, self.n_effective, cuts)
-            sharp = gaps.sharpness(inner, each, whole) if wide >= GAP else np.nan
+            wide = gap(inner, each, self.pieces, self.n_effective, cuts)
+            sharp = sharpness(inner, each, whole) if wide >= GAP else np.nan
             rest = float(np.sqrt(each.rests.sum() / inner[:, :, 0].size))
-            apart = gaps.separation(sigma, each.labels)
             # Mobile sites join bodies where they are still enough.
             limits = _STILL**2 * each.rests / each.sizes
             labels = frozen(rank_labels(_join_still(self.tracks, self.kept, each, limits)))
-            yield Level(each.n_bodies, wide, apart, sharp, rest, labels)
+            yield Level(each.n_bodies, wide, sharp, rest, labels)
 
 
 def _candidates(base: Pieces, asked: int) -> Iterator[Ints]:
