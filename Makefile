@@ -17,7 +17,7 @@ PYTHON ?= $(call first_usable,$(CANDIDATES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow fuzz check lint types layers docstrings scripts page format docs bench clean
+.PHONY: help demo test test-slow test-oldest fuzz check lint types layers docstrings words scripts page format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -33,13 +33,20 @@ test-slow: $(VENV)/dev.stamp  ## Run all tests, and those of the kernels with th
 	$(PYTEST) -m "" $(PYTEST_ARGS)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/core
 
+test-oldest: | $(BIN)/python  ## Run the tests with the oldest dependencies that pyproject.toml allows
+	$(PIP) uv
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-oldest
+	$(BIN)/uv pip install --quiet --python .venv-oldest --resolution lowest-direct \
+		--group test --editable '.[cluster,formats,rigidity,web]'
+	.venv-oldest/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
 fuzz: $(VENV)/dev.stamp  ## Read 2,000 damaged files, each in a process of its own
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-check: lint types layers docstrings scripts  ## Check style, types, imports, docstrings and the page
+check: lint types layers docstrings words scripts  ## Check style, types, imports, docstrings and the page
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check
@@ -54,6 +61,9 @@ layers: $(VENV)/dev.stamp
 docstrings: $(VENV)/dev.stamp
 	$(BIN)/numpydoc lint $$(find src/timme -name '*.py' -not -path '*/_[a-z]*')
 
+words: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest --quiet --numprocesses 0 tests/test_words.py
+
 scripts: $(VENV)/dev.stamp
 	$(BIN)/python viewer/build.py --check --test
 
@@ -65,11 +75,11 @@ format: $(VENV)/dev.stamp  ## Format the code
 	$(BIN)/ruff format
 
 docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
-	$(BIN)/python docs/make_options.py
+	$(BIN)/python docs/options.py
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove the environment and everything made by the other targets
-	rm -rf $(VENV) build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo-*
+	rm -rf $(VENV) .venv-oldest build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo-*
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -rf .cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
