@@ -12,13 +12,16 @@ WORDS = (
     "told, tells of, dear, walls, doubt, wanted, judged, nobody, mend, mended, lies upon, "
     "asked for, for else, no thermal"
 ).split(", ")
-BANNED = re.compile(rf"(?<![a-z])(?:{'|'.join(WORDS).replace(' ', '[ _]')})(?![a-z])", re.IGNORECASE)
+BANNED = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(WORDS).replace(' ', '[ _]')})(?![a-z])", re.IGNORECASE
+)
 PLACES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/*.py", "src/**/*.py")
 TESTS = re.compile(r"^ *def (test_\w+)", re.MULTILINE)
 
 
 def test_banned_words_are_found_in_names_and_sentences() -> None:
-    assert BANNED.search("def test_units_are_told(") and BANNED.search("Nobody has asked for it.")
+    assert BANNED.search("def test_units_are_told(")
+    assert BANNED.search("Nobody knows.")
     assert not BANNED.search("walltime, endearing, wallstone")
 
 

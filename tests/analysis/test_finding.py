@@ -78,7 +78,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("n", "gap", "fit", "agreement", "samples", "kind"), CASES)
-def test_known_molecules_are_told_as_they_are(
+def test_known_molecules_have_the_kind_of_their_evidence(
     n: int, gap: float, fit: float, agreement: float, samples: float, kind: str
 ) -> None:
     found = BodiesEvidence(n, gap, np.nan, (fit,), 1.5, 0.9, agreement, candidate_gap=gap)
@@ -150,7 +150,7 @@ def found_in(made: PlantedBodies, **options: Any) -> Finding:
     return find(analysis_of(made.ensemble, **options))
 
 
-def test_two_bodies_are_told_in_the_words_of_the_specification() -> None:
+def test_two_bodies_have_the_specified_answer() -> None:
     found = found_in(bodies((60, 40), 60, spans=[50.0]), title="made")
     lines = found.text().splitlines()
     assert (found.kind, found.sure) == ("bodies", "well supported")
@@ -163,7 +163,7 @@ def test_two_bodies_are_told_in_the_words_of_the_specification() -> None:
     assert found.names == ("1", "2")
 
 
-def test_one_body_and_a_flexible_chain_are_told_apart() -> None:
+def test_one_body_differs_from_a_flexible_chain() -> None:
     rigid = found_in(bodies((60,), 60, spans=[]))
     assert rigid.kind == "one body"
     assert "one rigid body. All 60 sites move together over 60 snapshots" in rigid.sentence
@@ -180,7 +180,7 @@ def test_a_text_has_no_line_beyond_its_width() -> None:
         assert all(len(line) <= width for line in found.text(width).splitlines())
 
 
-def test_a_group_among_walkers_is_told_at_its_plateau() -> None:
+def test_a_group_among_walkers_is_found_at_its_plateau() -> None:
     rng = np.random.default_rng(0)
     steps = rng.normal(scale=0.5, size=(80, 60, 2))
     steps[:, :15] = steps[:, :1]

@@ -369,7 +369,7 @@ def test_the_forest_tells_what_joins_and_how_many_were_compared(
 
 
 @LOOSE
-def test_pairs_near_half_the_box_are_told_once(survived: list[int]) -> None:
+def test_pairs_near_half_the_box_give_one_warning(survived: list[int]) -> None:
     made = points_of(moving(4, (12, 400, 3)), boxes=[8.0, 9.0, 0.0])
     with pytest.warns(UserWarning, match="half the periodic box") as told:
         cluster(made, pairs.all(made))

@@ -192,7 +192,7 @@ def test_of_equally_near_ones_the_first_are_taken(seed: int, count: int) -> None
     assert set(listed(pairs.nearest(points_of(grid), count))) == naive.nearest(grid[0], count)
 
 
-def test_nearest_on_average_are_judged_by_the_mean_distance() -> None:
+def test_nearest_on_average_have_the_smallest_mean_distance() -> None:
     array = np.random.default_rng(7).normal(size=(6, 7, 2))
     mean = np.full((7, 7), np.inf)
     for i, j in itertools.combinations(range(7), 2):

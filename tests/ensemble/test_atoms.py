@@ -78,7 +78,7 @@ def test_masses_and_radii_are_those_of_the_elements() -> None:
     assert [is_element(each) for each in ("Ca", "CA", "X", "D")] == [True, False, False, True]
 
 
-def test_units_are_told_by_any_usual_name() -> None:
+def test_units_have_several_names() -> None:
     lengths = {"": 1.0, "Angstrom": 1.0, "nm": 10.0, "pm": 0.01, "µm": None}
     assert {unit: angstroms(unit) for unit in lengths} == lengths
     assert [unit_label(unit) for unit in ("A", "um", "px", "")] == ["Å", "µm", "px", ""]

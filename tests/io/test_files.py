@@ -211,7 +211,7 @@ def test_nothing_is_kept_of_a_download_that_failed(tmp_path: Path, server: str, 
 
 
 @pytest.mark.parametrize("code", ["bnr", "1bnrx", "../1bnr", "", "pdb_1bnr"])
-def test_what_is_no_code_is_not_asked_for(tmp_path: Path, code: str) -> None:
+def test_invalid_codes_are_not_fetched(tmp_path: Path, code: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(code))):
         fetch(code, cache=tmp_path, server="http://127.0.0.1:9")
 

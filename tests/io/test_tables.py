@@ -108,7 +108,7 @@ def test_places_and_labels_choose_columns_of_a_dataframe() -> None:
         ('"frame","particle","x","y"', '{f},"{p}",{x},{y}', ""),
     ],
 )
-def test_the_columns_of_other_programs_are_known_and_told(
+def test_columns_of_other_programs_are_known_and_named_in_notes(
     names: str, line: str, unit: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path, text(names=names, line=line).encode("latin-1"), "a.csv")

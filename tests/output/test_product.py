@@ -121,7 +121,7 @@ def test_the_answer_is_that_of_the_specification(name: str) -> None:
         assert numbers[0] == pytest.approx(numbers[1], abs=3)
 
 
-def test_particles_without_groups_are_told_beside_chance() -> None:
+def test_particles_without_groups_are_compared_with_chance() -> None:
     table = SHARED / "tracks" / "bulk_water_tracks.csv"
     if not table.exists():
         pytest.skip("needs the shared data")

@@ -169,7 +169,7 @@ def test_hydrogens_are_not_added_twice() -> None:
         add_hydrogens(structure("1bnr"))
 
 
-def test_the_snapshot_asked_for_is_completed_and_says_so_in_steps() -> None:
+def test_the_given_snapshot_is_completed_with_progress() -> None:
     one = residue("LYS")
     places = one.snapshot()[0]
     both = Ensemble.from_array(np.stack([places, places + 5.0]), atoms=one.atoms, unit="Å")

@@ -65,7 +65,7 @@ def test_bodies_on_a_hinge_are_well_supported() -> None:
         assert begin < record.high < end
 
 
-def test_a_group_is_told_at_its_plateau() -> None:
+def test_a_group_with_a_plateau_is_well_supported() -> None:
     array, group = walkers_with_group(60, 16, 0)
     found = assessed(array, chance=True)
     (record,) = (each for each in found.records if each.plateau >= PLATEAU)
@@ -91,7 +91,7 @@ def test_two_snapshots_have_cutoffs_and_no_confidence() -> None:
     assert np.isnan([record.support for record in found.records]).all()
 
 
-def test_clusters_smaller_than_wanted_have_no_records() -> None:
+def test_clusters_below_the_smallest_size_have_no_records() -> None:
     found = assessed(np.random.default_rng(0).normal(size=(9, 6, 3)), chance=True)
     assert found.records == ()
     assert found.chance is not None

@@ -102,7 +102,7 @@ def test_a_group_that_moves_together_is_beyond_chance(gaps: bool) -> None:
     sizes, found = grouped(array, gaps=gaps)
     assert len(group) in sizes
     assert found.overlaps[sizes.index(len(group))] < 0.5
-    assert found.can_be_told
+    assert found.is_meaningful
 
 
 def test_a_group_of_slow_walkers_is_within_chance() -> None:
@@ -115,7 +115,7 @@ def test_a_group_of_slow_walkers_is_within_chance() -> None:
 def test_steady_drift_has_no_chance_level() -> None:
     steps = np.random.default_rng(4).normal(size=(100, 40, 3)) + 2.0
     _, found = grouped(steps.cumsum(axis=0))
-    assert not found.can_be_told
+    assert not found.is_meaningful
 
 
 def test_walkers_of_molecules_or_too_few_snapshots_are_refused() -> None:

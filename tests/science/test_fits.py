@@ -183,7 +183,7 @@ def test_bad_weights_are_refused() -> None:
         superpose(ensemble, weights=[1.0, 2.0])
 
 
-def test_a_rod_that_noise_alone_turns_about_itself_is_told() -> None:
+def test_a_rod_that_noise_turns_about_itself_has_a_note() -> None:
     rng = np.random.default_rng(5)
     for thick, told in ((0.0, True), (1.0, False)):
         rod = np.column_stack([np.linspace(0, 40, 40), *(thick * rng.normal(size=(2, 40)))])
@@ -195,7 +195,7 @@ def test_a_rod_that_noise_alone_turns_about_itself_is_told() -> None:
     assert not superpose(Ensemble.from_array([thin, thin + 1])).notes
 
 
-def test_mirror_images_are_told_as_such() -> None:
+def test_snapshots_that_fit_as_mirror_images_are_left_out() -> None:
     rng = np.random.default_rng(6)
     four = 5 * np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
     notes = superpose(Ensemble.from_array([four, -four, four])).notes
@@ -205,7 +205,7 @@ def test_mirror_images_are_told_as_such() -> None:
     assert any("hardly rigid" in note for note in notes)
 
 
-def test_bodies_that_walls_cut_are_refused() -> None:
+def test_bodies_cut_by_the_box_are_refused() -> None:
     planted = planted_bodies((30, 20), 4, spans=[30.0])
     snapshots = planted.ensemble.coordinates()
     side = 3 * np.ptp(snapshots)

@@ -83,7 +83,7 @@ def test_moving_both_snapshots_as_wholes_moves_the_axis_along(seed: int) -> None
     np.testing.assert_allclose(other.point, turn.apply(np.array(one.point)) + shift, atol=1e-4)
 
 
-def test_half_a_turn_is_told_to_have_two_axes() -> None:
+def test_half_a_turn_has_two_axes() -> None:
     found = screw(
         *two_bodies(np.random.default_rng(0), [0, 0, np.pi], np.zeros(3)), body=B, reference=A
     )
@@ -106,7 +106,7 @@ def test_nothing_but_noise_is_rigid() -> None:
     assert np.isnan(found.axis).all()
 
 
-def test_an_axis_far_away_is_told() -> None:
+def test_an_axis_far_away_has_a_verdict() -> None:
     rng = np.random.default_rng(3)
     found = screw(*two_bodies(rng, [0, 0, 0.01], np.array([5.0, 0, 0])), body=B, reference=A)
     assert "far outside" in found.verdict
@@ -176,7 +176,7 @@ def test_pairs_that_differ_by_noise_alone_are_rigid_on_95_of_100_seeds() -> None
     assert kinds.count("rigid") >= 95
 
 
-def test_a_body_that_is_seen_once_is_told_so() -> None:
+def test_a_body_that_is_seen_once_is_undefined() -> None:
     pair = planted_bodies((60, 40), 2, spans=[20.0]).ensemble.coordinates().copy()
     pair[1, 60:] = np.nan
     found = screw(*pair, body=np.arange(60, 100), reference=np.arange(60))

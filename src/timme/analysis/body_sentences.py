@@ -172,13 +172,13 @@ def _movement(body: Body, unit: str) -> str:
     hinge = body.motion
     if hinge is None:
         return ""
-    told = (
+    turn = (
         f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms; slides {sigma(tables.slide(hinge), unit)}"
     )
     if hinge.verdict:
-        return f"{told}; {hinge.verdict}"
+        return f"{turn}; {hinge.verdict}"
     known = "" if np.isnan(hinge.axis_cone) else f"; axis known to ±{hinge.axis_cone:.0f}° (95 %)"
-    return told + known
+    return turn + known
 
 
 def _moves(found: Sequence[Body]) -> str:
@@ -232,13 +232,13 @@ def _members(analysis: Analysis, alike: Chains) -> Fact:
         return Fact("bodies", text)
     atoms, text = analysis.shown_atoms, ""
     for short in (1, 3, 5, 10):
-        told = []
+        named = []
         for body in analysis.bodies:
             kept = [ends for ends in tables.ranges(atoms, body.sites) if np.ptp(ends) + 1 >= short]
             sites = [site for first, last in kept for site in range(first, last + 1)]
             rest = len(body.sites) - len(sites)
-            told.append(f"{body.name}: {tables.runs(atoms, sites)}{f' (+{rest})' * bool(rest)}")
-        text = " · ".join(told)
+            named.append(f"{body.name}: {tables.runs(atoms, sites)}{f' (+{rest})' * bool(rest)}")
+        text = " · ".join(named)
         if len(text) <= _WIDE:
             break
     return Fact("bodies", text)
@@ -307,8 +307,8 @@ def _split(analysis: Analysis, found: Evidence) -> Fact | None:
 
 def _stiffest(analysis: Analysis) -> Fact | None:
     """The largest well supported clusters within a body."""
-    judged, unit, n = analysis.confidence, analysis.hierarchy.unit, analysis.hierarchy.n_sites
-    own = [] if judged is None else [each for each in judged.trusted if 2 * each.size < n]
+    confidence, unit, n = analysis.confidence, analysis.hierarchy.unit, analysis.hierarchy.n_sites
+    own = [] if confidence is None else [each for each in confidence.trusted if 2 * each.size < n]
     found = sorted(own, key=lambda each: -each.support)[:2]
     if not found:
         return None

@@ -32,7 +32,7 @@ def core(analysis: Analysis) -> Words:
         if cut.sizes[k] >= 3
     ]
     others = f"; next: {', '.join(next_ones)}" if next_ones else ""
-    told = [
+    sizes = [
         f"{'core ' * (not k)}{tree.cut(x).sizes[0]} at {energy(x)}{' kcal/mol' * (not k)}"
         for k, x in enumerate(_ENERGIES)
     ]
@@ -49,7 +49,7 @@ def core(analysis: Analysis) -> Words:
     added = f"; {rigid.n_added:,} H added (pH {ph:g})" if rigid.n_added else ""
     facts: list[Fact | None] = [
         Fact("core", f"{tables.runs(atoms, cut.members(0))}{others}"),
-        Fact("dilution", ", ".join(told)),
+        Fact("dilution", ", ".join(sizes)),
     ]
     notes = [
         "one structure has no error bars; shifts of 0.1 Å can change a core by tens of residues."
@@ -116,18 +116,18 @@ def _origin(analysis: Analysis) -> str:
 
 def _matched(comparison: Any) -> str:
     """How many sites were matched, and which were left out."""
-    common, told = comparison.common, dict[str, str]()
+    common, unmatched = comparison.common, dict[str, str]()
     results, rows = (comparison.first, comparison.second), (common.first, common.second)
     each_side = list(zip(comparison.names, [r.shown_atoms for r in results], rows, strict=True))
     for name, atoms, row in each_side:
         left = np.setdiff1d(np.arange(len(atoms)), row)
         some = tables.runs(atoms, left)
         if len(left):
-            told[name] = some if len(some) <= _LONG else f"{len(left)} more"
+            unmatched[name] = some if len(some) <= _LONG else f"{len(left)} more"
     one, other = (atoms.resnames[row] for _, atoms, row in each_side)
     same = ", all with the same residue names" * bool((one == other).all() and (one != "").all())
-    named = [f"{name} {some}" if len(told) > 1 else some for name, some in told.items()]
-    left_out = f"; left out: {', '.join(named)}" if told else ""
+    named = [f"{name} {some}" if len(unmatched) > 1 else some for name, some in unmatched.items()]
+    left_out = f"; left out: {', '.join(named)}" if unmatched else ""
     ids = [(atoms.chains[row], atoms.resids[row]) for _, atoms, row in each_side]
     numbers = all(map(np.array_equal, *ids)) and bool((one != "").all())
     sites = counted(len(common.first), comparison.first.system.shown_name).replace("Cαs", "Cα")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GAP, WEAK_GAP = 6.5, 4.0  # known domains have G of 8.4 to 239, single domains up to 4.5
 SHARP = 0.7  # S of a body that bends evenly is lower
 AGREEMENT = 0.75  # adjusted Rand index of bodies found in two halves; chance gives 0
-FEW_SAMPLES = 8.0  # below, motions that were seen once cannot be told from drift
+FEW_SAMPLES = 8.0  # below, motions that were seen once look like drift
 RIGID = 1.5  # Å, fit of one body; provisional
 RIGID_SHARE = 1 / 8  # of the radius of gyration, where the unit of length is unknown
 FEW_SNAPSHOTS = 8  # two snapshots have plateaus of 2.7 times by chance
@@ -59,7 +59,7 @@ class GroupEvidence:
     inside: float  # median σ
     across: float  # median σ to what is outside
     support: float = np.nan  # beside 0.85
-    chance: float = np.nan  # overlap with clusters of walkers, beside 0.5; NaN: cannot be told
+    chance: float = np.nan  # overlap with clusters of walkers, beside 0.5; NaN: not meaningful
     spacing: float = np.nan  # median distance of nearest neighbours
     sites: Ints = field(default_factory=lambda: np.empty(0, np.int64), compare=False)
     chosen: float = np.nan  # cutoff in its range that the user gave
@@ -134,8 +134,8 @@ def rigid_limit(unit: str, radius_of_gyration: float) -> float:
 
 def gather(analysis: Analysis) -> Evidence:
     """Return the numbers of an analysis of snapshots, or of a matrix, that decide."""
-    system, judged = analysis.system, analysis.confidence
-    sampling = None if judged is None else judged.sampling
+    system, confidence = analysis.system, analysis.confidence
+    sampling = None if confidence is None else confidence.sampling
     molecule = analysis.made.kind == "molecule" and analysis.motion is not None
     found = Evidence(
         len(system.shown),
@@ -156,9 +156,9 @@ def first_cutoff(analysis: Analysis) -> float | None:
     given = getattr(analysis.made.settings, "cutoff", None)
     if given is not None:
         return float(given)
-    judged = analysis.confidence
-    if judged is not None and judged.silhouettes.levels:
-        return judged.silhouettes.levels[0].cutoff
+    confidence = analysis.confidence
+    if confidence is not None and confidence.silhouettes.levels:
+        return confidence.silhouettes.levels[0].cutoff
     size = min(tables.min_size(analysis), max(2, analysis.hierarchy.n_sites // 2))
     return inflection(count_clusters(analysis.hierarchy, large=size, sizes=()))
 
@@ -208,7 +208,7 @@ def _groups(analysis: Analysis) -> tuple[GroupEvidence, ...]:
     found, chance = [], None if analysis.confidence is None else analysis.confidence.chance
     for record in analysis.clusters if analysis.confidence is not None else ():
         if record.plateau >= PLATEAU:
-            known = chance is not None and chance.can_be_told
+            known = chance is not None and chance.is_meaningful
             inside, across, _ = medians(analysis, record.sites)
             group = GroupEvidence(
                 *(record.size, record.low, record.high, record.plateau, inside, across),
@@ -284,7 +284,7 @@ def _largest(analysis: Analysis, cutoff: float) -> LargestEvidence:
     """Return the largest cluster at a cutoff, beside those of independent walkers."""
     size = int(analysis.hierarchy.cut(cutoff).sizes[0])
     chance = None if analysis.confidence is None else analysis.confidence.chance
-    if chance is None or not chance.can_be_told:
+    if chance is None or not chance.is_meaningful:
         return LargestEvidence(size, cutoff)
     draws = chance.largest[:, np.searchsorted(chance.cutoffs, cutoff, side="right") - 1]
     return LargestEvidence(size, cutoff, float(np.median(draws)), float(np.quantile(draws, 0.95)))

@@ -47,13 +47,13 @@ def groups(analysis: Analysis, found: Evidence) -> Words:
     sure: Sure = "well supported" if support >= SOLID else "tentative"
     if np.isnan(support) or support < HATCHED:
         sure = "no error bars" if np.isnan(support) else "not established"
-    told = f", {sure}" * (sure != "no error bars")
+    verdict = f", {sure}" * (sure != "no error bars")
     draws = f"in {N_DRAWS} bootstrap draws"
     facts: list[Fact | None]
     if len(some) == 1:
         group = some[0]
         sentence = (
-            f"one group moves together{told}: {group.size:,} of {found.n_sites:,} {many} "
+            f"one group moves together{verdict}: {group.size:,} of {found.n_sites:,} {many} "
             f"({names[0]}). The rest do not."
         )
         inside, across, others = (sigma(x, unit) for x in medians(analysis, group.sites))
@@ -72,7 +72,7 @@ def groups(analysis: Analysis, found: Evidence) -> Words:
         rigid = all(group.across >= _RIGID * group.inside for group in some)
         what = "move as rigid bodies" if rigid else "move together"
         where = cutoff(analysis, common_cutoff(some))
-        sentence = f"{number(len(some))} groups {what}{told}: {', '.join(names)} ({where})."
+        sentence = f"{number(len(some))} groups {what}{verdict}: {', '.join(names)} ({where})."
         each = percent(support) + (" each" if support >= 0.995 else " or more")
         facts = [
             Fact("support", f"{each} {draws}"),
@@ -112,12 +112,12 @@ def _between(analysis: Analysis, found: Evidence, names: list[str]) -> str:
     if not apart:
         return f"±{inside} inside"
     (one, other), least = min(apart.items(), key=lambda item: item[1])
-    least_told, most = sigma(least, unit), sigma(max(apart.values()), unit)
+    smallest, most = sigma(least, unit), sigma(max(apart.values()), unit)
     if len(some) == 3 and len(apart) == 3:
         last = names[3 - one - other]
-        near = f"±{least_told} between {names[one]} and {names[other]}"
+        near = f"±{smallest} between {names[one]} and {names[other]}"
         return f"±{inside} inside; {near}, ±{most} between these and {last}"
-    between = f"±{least_told}" if least_told == most else f"±{least_told} to ±{most}"
+    between = f"±{smallest}" if smallest == most else f"±{smallest} to ±{most}"
     return f"±{inside} inside; {between} between them"
 
 
@@ -138,7 +138,7 @@ def _order(analysis: Analysis, found: Evidence, names: list[str]) -> Fact | None
 def _widest(analysis: Analysis) -> str:
     """The widest range over which clusters of independent walkers stay the same."""
     chance = None if analysis.confidence is None else analysis.confidence.chance
-    if chance is None or not chance.can_be_told or np.isnan(chance.width):
+    if chance is None or not chance.is_meaningful or np.isnan(chance.width):
         return ""
     return f"; chance gives up to {np.exp(chance.width):.1f}"
 
@@ -158,9 +158,11 @@ def _chance(found: Evidence, analysis: Analysis, *, alone: bool) -> Fact | None:
 
 def _drift_note(analysis: Analysis) -> list[str]:
     chance = None if analysis.confidence is None else analysis.confidence.chance
-    if chance is None or chance.can_be_told:
+    if chance is None or chance.is_meaningful:
         return []
-    return ["steady drift: the chance level cannot be told, because shifted steps drift as well."]
+    return [
+        "steady drift: the chance level cannot be estimated, because shifted steps drift as well."
+    ]
 
 
 def network(analysis: Analysis, found: Evidence) -> Words:
@@ -181,18 +183,18 @@ def network(analysis: Analysis, found: Evidence) -> Words:
         shown = system.film[:, system.object_sites[system.shown]].astype(np.float64)
         rms = np.sqrt(np.nanvar(shown, axis=0).sum(axis=1))
         inside, outside = np.median(rms[group.sites]), np.median(np.delete(rms, group.sites))
-        told = f"{value(inside, system.unit)} rms in the network, {value(outside, system.unit)}"
-        facts.append(Fact("motion", f"{told} outside it (median {one})"))
+        spread = f"{value(inside, system.unit)} rms in the network, {value(outside, system.unit)}"
+        facts.append(Fact("motion", f"{spread} outside it (median {one})"))
     facts.append(_alone(analysis, found, group))
     if not np.isnan(group.chance):
         why = ""
         if found.arrested:
             why = f". The network is one because its {noun(analysis)} hardly move, not because they"
             why += " move in concert"
-        told, level = f"{round(group.chance * group.size):,}", found.largest
+        expected, level = f"{round(group.chance * group.size):,}", found.largest
         if level is not None and level.cutoff == group.middle:
-            told += f" (95 %: {level.chance_high:,.0f})"
-        facts.append(Fact("chance", f"{_WALKERS}: {told}{why}"))
+            expected += f" (95 %: {level.chance_high:,.0f})"
+        facts.append(Fact("chance", f"{_WALKERS}: {expected}{why}"))
     sentence = (
         f"{group.size:,} of {found.n_sites:,} form one network at {where}{still}; {rest:,} are"
     )
@@ -220,27 +222,27 @@ def none(analysis: Analysis, found: Evidence) -> Words:
     """No lasting clusters, with the largest beside its chance level."""
     level, unit, many, n = found.largest, analysis.hierarchy.unit, noun(analysis), found.n_sites
     records = () if analysis.confidence is None else analysis.confidence.records
-    judged = [record.support for record in records if not np.isnan(record.support)]
+    supports = [record.support for record in records if not np.isnan(record.support)]
     again = 0 if analysis.confidence is None else len(analysis.confidence.trusted)
     sigmas, facts = shown_pairs(analysis)[1], list[Fact | None]()
     typical = sigma(float(np.median(sigmas)), unit) if len(sigmas) else ""
     chance = None
     if level is not None and level.chance_high >= 0:
         beyond = ", so motion is correlated" * (level.size > 2 * level.chance_high)
-        told = f"{level.chance_median:.0f} (95 %: {level.chance_high:.0f}){beyond}"
-        chance = Fact("chance", f"{_WALKERS}: {told}")
+        expected = f"{level.chance_median:.0f} (95 %: {level.chance_high:.0f}){beyond}"
+        chance = Fact("chance", f"{_WALKERS}: {expected}")
     if level is not None and level.size > level.chance_high:
         most = f"at most {level.size:,} move together at {cutoff(analysis, level.cutoff)}"
         sentence = f"no lasting clusters. Of {n:,} {many} {most}."
         facts.append(chance)
-        if judged:
+        if supports:
             recur = f"{'recurs' if again < 2 else 'recur'} in resampled data"
             what = number(again).replace("no", "none")
-            told = f"{what} of {len(records)} clusters of ≥ {found.min_size} {recur}"
-            facts.append(Fact("support", told))
+            recurring = f"{what} of {len(records)} clusters of ≥ {found.min_size} {recur}"
+            facts.append(Fact("support", recurring))
         if (forms := hierarchy(analysis, found)) is not None:
-            told = forms.value.replace(f"half of the {many}", "half")
-            facts.append(Fact("hierarchy", f"{told} (typical σ {typical})"))
+            joined = forms.value.replace(f"half of the {many}", "half")
+            facts.append(Fact("hierarchy", f"{joined} (typical σ {typical})"))
         time = duration(analysis)
         about = f"{found.n_snapshots} snapshots{f' over {time}' * bool(time)}"
         known = Fact("sampling", f"{about}, {samples(found.n_independent)}")
@@ -248,13 +250,15 @@ def none(analysis: Analysis, found: Evidence) -> Words:
         return Words(sentence, facts, _drift_note(analysis))
     if level is not None:
         steady = "where clusters grow steadily: no plateau"
-        weak = f", support below {percent(HATCHED)}" * (max(judged, default=1.0) < HATCHED)
+        weak = f", support below {percent(HATCHED)}" * (max(supports, default=1.0) < HATCHED)
         at = cutoff(analysis, level.cutoff)
         facts += [Fact("largest", f"{level.size:,} of {n:,} at {at}, {steady}{weak}"), chance]
     if typical:
         least = sigma(float(sigmas.min()), unit)
-        told = f"{typical} (median over {len(sigmas):,} pairs); the stiffest pair has {least}"
-        facts.append(Fact("typical σ", told))
+        medians_text = (
+            f"{typical} (median over {len(sigmas):,} pairs); the stiffest pair has {least}"
+        )
+        facts.append(Fact("typical σ", medians_text))
     facts.append(Fact("used", analysis.made.used) if analysis.made.used else None)
     once = ["motion was sampled about once; longer tracks would help."]
     notes = [*_drift_note(analysis), *(once if found.n_independent < 2 else [])]

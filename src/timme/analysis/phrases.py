@@ -117,11 +117,11 @@ def hierarchy(analysis: Analysis, found: Evidence, *, forms: bool = False) -> Fa
         sizes = [s for s in tree.cut(levels[0].cutoff).sizes.tolist() if s >= size]
         if len(sizes) > 1 and 2 * sum(sizes) >= tree.n_sites:
             some = listed([*map(str, sizes[:4]), *["…"] * (len(sizes) > 4)])
-            told = f"{number(len(sizes))} clusters of {some} {noun(analysis)}"
-            told += "; σ joins bodies through hinges"
+            text = f"{number(len(sizes))} clusters of {some} {noun(analysis)}"
+            text += "; σ joins bodies through hinges"
             if len(sizes) == 2 and found.n_snapshots != 2:
-                told = _parted(analysis, levels[0].cutoff) or told
-            return Fact("hierarchy", f"at {cutoff(analysis, levels[0].cutoff)} {told}")
+                text = _parted(analysis, levels[0].cutoff) or text
+            return Fact("hierarchy", f"at {cutoff(analysis, levels[0].cutoff)} {text}")
     counted = count_clusters(tree, large=size, sizes=())
 
     def first(reached: Bools) -> float:
@@ -141,9 +141,9 @@ def hierarchy(analysis: Analysis, found: Evidence, *, forms: bool = False) -> Fa
 
 def _parted(analysis: Analysis, level: float) -> str:
     """Return how the smaller of two clusters moves against the larger, at a level."""
-    judged, unit = analysis.confidence, analysis.hierarchy.unit
+    confidence, unit = analysis.confidence, analysis.hierarchy.unit
     members = analysis.hierarchy.cut(level).members(1)
-    for record in () if judged is None else judged.records:
+    for record in () if confidence is None else confidence.records:
         apart = record.separation
         if apart is not None and np.array_equal(record.sites, members):
             who = f"{noun(analysis)} {runs(analysis.shown_atoms, members)}"
@@ -156,8 +156,8 @@ def _parted(analysis: Analysis, level: float) -> str:
 def cutoff(analysis: Analysis, x: float) -> str:
     """Return a cutoff with its symbol: "σc = 0.039 Å"."""
     tree = analysis.hierarchy
-    told = f"{energy(x)} {tree.unit}" if tree.unit == "kcal/mol" else value(x, tree.unit)
-    return f"{tree.quantity.cutoff} = {told}"
+    text = f"{energy(x)} {tree.unit}" if tree.unit == "kcal/mol" else value(x, tree.unit)
+    return f"{tree.quantity.cutoff} = {text}"
 
 
 def sampling(found: Evidence) -> Fact | None:

@@ -171,8 +171,8 @@ def assemble(
         hierarchy = link(fluctuations, quantity=replace(SIGMA, is_length=is_length))
     counts = {hierarchy.n_sites} | ({fluctuations.n_objects} if fluctuations else set())
     if counts != {len(objects)}:
-        told = " and ".join(map(str, sorted(counts)))
-        raise ValueError(f"σ and a hierarchy of {len(objects)} objects are needed, got {told}")
+        found = " and ".join(map(str, sorted(counts)))
+        raise ValueError(f"σ and a hierarchy of {len(objects)} objects are needed, got {found}")
     shown, kind_ = choose_shown(objects, settings.shown), kind_of(objects.ensemble)
     n_pairs = None if fluctuations is None else len(fluctuations.sigma)
     made = _made(objects, kind_, settings, settings.model_fields_set, n_pairs=n_pairs)
@@ -223,7 +223,7 @@ def _of_snapshots(
     walks = _walks(objects, kind_, settings, metric, len(sigma.pairs))
     if settings.confidence is not False:
         announce(progress, "resampling")
-        judged = assess(
+        confidence = assess(
             *(objects, sigma, tree),
             shown=shown.objects,
             min_size=max(2, settings.min_size),
@@ -234,7 +234,7 @@ def _of_snapshots(
             seed=settings.seed,
             run=Run.of(**how),
         )
-        found = replace(found, confidence=judged)
+        found = replace(found, confidence=confidence)
     announce(progress, "finding rigid bodies")
     return _with_bodies(found, ensemble, settings)
 

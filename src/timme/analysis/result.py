@@ -349,8 +349,8 @@ class Comparison(Described):
         made = replace(self.made, kind=base.made.kind, title=" and ".join(self.names))
 
         def side(tree: Hierarchy, cutoff: float) -> Analysis:
-            told = None if self.finding is None else replace(self.finding, cutoff=cutoff)
-            return Analysis(system, tree, made, self.notes, told)
+            finding = None if self.finding is None else replace(self.finding, cutoff=cutoff)
+            return Analysis(system, tree, made, self.notes, finding)
 
         return side(found.first, clusters.first.cutoff), side(found.second, clusters.second.cutoff)
 

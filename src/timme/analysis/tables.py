@@ -182,8 +182,8 @@ def clusters(analysis: Analysis) -> Table:
 
 def levels(analysis: Analysis) -> Table:
     """One row for each cutoff at which clusters change, beside independent walkers."""
-    tree, judged = analysis.hierarchy, analysis.confidence
-    chance = None if judged is None else judged.chance
+    tree, confidence = analysis.hierarchy, analysis.confidence
+    chance = None if confidence is None else confidence.chance
     counted = count_clusters(tree, large=min_size(analysis), sizes=())
     found: dict[str, Any] = {
         header("cutoff", tree.unit): counted.cutoffs[1:],
@@ -204,7 +204,7 @@ def min_size(analysis: Analysis | Comparison) -> int:
 
 
 def bodies(analysis: Analysis) -> Table:
-    """One row for each rigid body, and how it moves against the one it is told against."""
+    """One row for each rigid body, and how it moves against the one beside it."""
     unit, each, none = analysis.system.unit, analysis.bodies, np.full(3, np.nan)
     hinges = [body.motion for body in each]
     found: dict[str, Any] = {

@@ -38,7 +38,7 @@ class Chance:
     drift: float  # median over tracks of net displacement² / (n Σ step²), 1 for a straight line
 
     @property
-    def can_be_told(self) -> bool:
+    def is_meaningful(self) -> bool:
         """Whether tracks are so irregular that shifting them makes walkers independent."""
         return self.drift <= STEADY
 

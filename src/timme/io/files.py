@@ -167,7 +167,7 @@ def index_frames(heads: Iterator[FrameHead]) -> Trajectory:
 def cell_box(lengths: Floats, angles: Floats) -> Floats:
     """Return box vectors of the lengths and angles of a file; angles of 0 0 0 are right ones.
 
-    Where no box has such angles, its vectors are NaN beside the lengths, to be judged later.
+    Where no box has such angles, its vectors are NaN beside the lengths, to be checked later.
     """
     try:
         return cell_vectors([*lengths, *(angles if angles.any() else (90.0, 90.0, 90.0))])

@@ -299,7 +299,7 @@ def degeneracy(places: Floats, weights: Floats | None = None) -> str:
     if values[0] <= _POINT * (known**2).sum():
         if np.ptp(known, axis=0).max() <= _SAME * np.abs(known).max():
             return "its sites are at one point"
-        return "its sites are too far from the origin to be told apart"
+        return "its sites are too far from the origin to be distinct"
     return "its sites are on a line" if values[1] < _TIE * values[0] and about.shape[1] > 2 else ""
 
 

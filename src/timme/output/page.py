@@ -252,7 +252,7 @@ def _body(body: Body, unit: str = "Å") -> tuple[str, str]:
 
 
 def _inside(analysis: Analysis, members: Ints) -> tuple[str, str]:
-    """Median σ inside a group and to its siblings, where it is a cluster that was judged."""
+    """Median σ inside a group and to its siblings, where it is a cluster with a verdict."""
     unit = unit_label(analysis.hierarchy.unit)
     for record in analysis.clusters:
         if record.separation is not None and np.array_equal(record.sites, members):
@@ -312,17 +312,17 @@ def _clusters(analysis: Analysis) -> list[Scene]:
     condensed = condense(tree, min_size=large)
     rows = []
     for place, (node, record) in enumerate(zip(condensed.nodes, analysis.clusters, strict=True)):
-        judged, separation = not math.isnan(record.support), record.separation
+        assessed, separation = not math.isnan(record.support), record.separation
         own = (condensed.owners == place) & (tree.sizes >= large)
         start = int(tree.starts[node])
         run = {"start": start, "stop": start + int(tree.sizes[node])}
         forms, joins = float(tree.births[own].min()), float(tree.deaths[node])
         words = {
             "members": tables.runs(analysis.shown_atoms, record.sites),
-            "support": f"{100 * record.support:.0f} %" if judged else "",
-            "separation": f"{separation.ratio:.1f}×" if judged and separation else "",
-            "look": _LOOKS[record.sure] if judged else "plain",
-            "verdict": f"{record.sure.capitalize()}." if judged else "",
+            "support": f"{100 * record.support:.0f} %" if assessed else "",
+            "separation": f"{separation.ratio:.1f}×" if assessed and separation else "",
+            "look": _LOOKS[record.sure] if assessed else "plain",
+            "verdict": f"{record.sure.capitalize()}." if assessed else "",
         }
         rows.append(run | {"forms": forms, "joins": joins} | words)
     return rows

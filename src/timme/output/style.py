@@ -121,8 +121,8 @@ class Places:
 def places_of(analysis: Analysis) -> Places:
     """Return the order of the shown objects along an axis, as the settings say."""
     system, shown = analysis.system, analysis.system.shown
-    wanted = getattr(analysis.made.settings, "order", "auto")
-    if wanted == "labels" or (wanted != "sequence" and not system.sequential):
+    order = getattr(analysis.made.settings, "order", "auto")
+    if order == "labels" or (order != "sequence" and not system.sequential):
         blank = np.full(len(shown), "")
         numbers = np.arange(1, len(shown) + 1)
         name = f"{system.shown_name.capitalize()}s, in the order of the hierarchy"

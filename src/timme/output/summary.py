@@ -110,12 +110,12 @@ def _aligned(table: tables.Table) -> list[str]:
 
 
 def _levels(analysis: Analysis) -> list[str]:
-    tree, judged = analysis.hierarchy, analysis.confidence
+    tree, confidence = analysis.hierarchy, analysis.confidence
     size = tables.min_size(analysis)
     found = [
         f"{tree.quantity.cutoff} = {value(level.cutoff, tree.unit)}: clusters of "
         f"{', '.join(map(str, level.sizes[:8]))} (silhouette {level.silhouette:.2f})"
-        for level in (() if judged is None else judged.silhouettes.levels)
+        for level in (() if confidence is None else confidence.silhouettes.levels)
     ]
     for cutoff, reason in suggest(tree, large=size, min_size=max(2, size)):
         found.append(f"{tree.quantity.cutoff} = {value(cutoff, tree.unit)}: {reason}")
