@@ -223,7 +223,7 @@ class _Search:
 
 
 def _candidates(base: Pieces, asked: int) -> Iterator[Ints]:
-    """Labels on the way from all pieces to two: few, the number requested, or hard to merge further."""
+    """Labels on the way from all pieces to two: few, as requested, or hard to merge further."""
     joined = list(merges(base))
     labels = [base.labels, *(each for *_, each in joined[:-1])]
     growths = [np.inf, *(growth for _, _, growth, _ in joined)]
