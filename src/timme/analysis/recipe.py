@@ -171,8 +171,8 @@ def assemble(
         hierarchy = link(fluctuations, quantity=replace(SIGMA, is_length=is_length))
     counts = {hierarchy.n_sites} | ({fluctuations.n_objects} if fluctuations else set())
     if counts != {len(objects)}:
-        found = " and ".join(map(str, sorted(counts)))
-        raise ValueError(f"σ and a hierarchy of {len(objects)} objects are needed, got {found}")
+        sizes = " and ".join(map(str, sorted(counts)))
+        raise ValueError(f"σ and a hierarchy of {len(objects)} objects are needed, got {sizes}")
     shown, kind_ = choose_shown(objects, settings.shown), kind_of(objects.ensemble)
     n_pairs = None if fluctuations is None else len(fluctuations.sigma)
     made = _made(objects, kind_, settings, settings.model_fields_set, n_pairs=n_pairs)
