@@ -101,7 +101,7 @@ def test_an_ensemble_has_the_golden_spread() -> None:
     assert third.hierarchy.cut(-1.0).sizes[0] == many.largest[2]
     again = analyse_rigidity(timme.read(NMR), model=3)
     np.testing.assert_array_equal(again.hierarchy.heights, third.hierarchy.heights)
-    with pytest.raises(ValueError, match="of 20 snapshots, model=21 is not there"):
+    with pytest.raises(ValueError, match="of 20 snapshots"):
         analyse_rigidity(NMR, model=21)
     first = analyse_rigidity(NMR)
     assert "of 20 models or frames, the first was taken" in first.notes[0]

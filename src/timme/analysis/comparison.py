@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +18,10 @@ from timme.analysis.store import load
 from timme.comparison import agree, common_sites, difference
 from timme.ensemble import Atoms
 from timme.hierarchy import Quantity, grow
-from timme.io.files import read_bytes
 
 GIVEN = Quantity("level", words="level of a table of clusters")
 
 _LEVEL = 0.0  # the only one
-_TABLES = (".csv", ".tsv", ".txt")
-_NUMBER = re.compile(r"(-?\d{1,9})([A-Za-z]?)")  # of a residue, with its insertion code
 
 
 def compare(
@@ -106,7 +101,7 @@ def read_partition(path: str | Path) -> Analysis:
     Parameters
     ----------
     path : path
-        A table with the columns ``number`` and ``residue``, the number and the name of a residue,
+        A csv file with columns ``number`` and ``residue``, the number and the name of a residue,
         ``cluster`` and, if they are there, ``chain`` and ``name`` (of the atom), as in the
         ``sites.csv`` of a result. Rows with cluster 0, or none, are in no cluster and left out.
 
@@ -115,23 +110,34 @@ def read_partition(path: str | Path) -> Analysis:
     Analysis
         A hierarchy of one level, without coordinates.
     """
-    rows = [row for row in _read_rows(path) if row["cluster"] not in ("", "0")]
-    if not rows:
+    from pandas import read_csv
+
+    try:
+        rows = read_csv(path, dtype=str, encoding="utf-8-sig", encoding_errors="replace").fillna("")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not {"number", "residue", "cluster"} <= {*rows}:
+        raise ValueError(
+            f"{path}: a table of clusters has the columns number, residue (its name) and cluster, "
+            f"got {', '.join(map(str, rows))}: give such a table, or the folder of a result"
+        )
+    rows = rows[~rows["cluster"].isin(["", "0"])]
+    if rows.empty:
         raise ValueError(f"{path}: no site is in a cluster: check the column cluster")
-    numbers = [_NUMBER.fullmatch(row["number"]) for row in rows]
-    wrong = [row["number"] for row, number in zip(rows, numbers, strict=True) if number is None]
-    if wrong:
-        raise ValueError(f"{path}: residue numbers are written as 52 or 52A, got {wrong[0]!r}")
-    known = [number.groups() for number in numbers if number is not None]
+    numbers = rows["number"].str.extract(r"^(-?\d{1,9})([A-Za-z]?)$").fillna("")
+    if (numbers[0] == "").any():
+        wrong = rows["number"][numbers[0] == ""].iloc[0]
+        raise ValueError(f"{path}: residue numbers are written as 52 or 52A, got {wrong!r}")
+    blank = [""] * len(rows)
     atoms = replace(
         Atoms.unnamed(len(rows)),
-        names=np.array([row.get("name", "").rpartition("/")[2] for row in rows]),
-        resnames=np.array([row["residue"] for row in rows]),
-        chains=np.array([row.get("chain", "") for row in rows]),
-        resids=np.array([int(number) for number, _ in known]),
-        icodes=np.array([code for _, code in known]),
+        names=np.array([name.rpartition("/")[2] for name in rows.get("name", blank)]),
+        resnames=np.array([*rows["residue"]]),
+        chains=np.array([*rows.get("chain", blank)]),
+        resids=np.array([*map(int, numbers[0])]),
+        icodes=np.array([*numbers[1]]),
     )
-    labels = np.unique([row["cluster"] for row in rows], return_inverse=True)[1]
+    labels = np.unique([*rows["cluster"]], return_inverse=True)[1]
     ranked = np.argsort(labels, kind="stable")
     edges = np.column_stack([ranked[:-1], ranked[1:]])[np.diff(labels[ranked]) == 0]
     residues = bool((atoms.resnames != "").any())
@@ -143,23 +149,6 @@ def read_partition(path: str | Path) -> Analysis:
         Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),)),
         (f"{path}: clusters of {len(rows):,} sites, without cutoffs",),
     )
-
-
-def _read_rows(path: str | Path) -> list[dict[str, str]]:
-    """Return the cells of a table by the names of its columns, in small letters."""
-    lines = read_bytes(path).decode(errors="replace").splitlines()
-    delimiter = max(",;\t", key=lines[0].count)
-    try:
-        cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
-    except csv.Error as error:
-        raise ValueError(f"{path}: {error}: write the table again") from None
-    names = [name.lower() for name in cells[0]]
-    if not {"number", "residue", "cluster"} <= set(names):
-        raise ValueError(
-            f"{path}: a table of clusters has the columns number, residue (its name) and cluster, "
-            f"got {', '.join(names)}: give such a table, or the folder of a result"
-        )
-    return [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in cells[1:] if row]
 
 
 def _names(*results: Analysis) -> tuple[str, str]:
@@ -178,8 +167,7 @@ def _names(*results: Analysis) -> tuple[str, str]:
 def _open(given: Any) -> Analysis:
     """Return a result, read from its folder, its file or a table if need be."""
     if isinstance(given, str | Path):
-        table = Path(given).suffix.lower() in _TABLES
-        given = read_partition(given) if table else load(given)
+        given = read_partition(given) if Path(given).suffix.lower() == ".csv" else load(given)
     remedy = "give two results, or their folders; timme.comparison.agree compares hierarchies"
     require(given, Analysis, "compare", {"other": remedy})
     found: Analysis = given

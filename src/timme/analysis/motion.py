@@ -22,7 +22,7 @@ from timme.analysis.choices import (
 )
 from timme.analysis.recipe import analyse, assemble, finish
 from timme.analysis.result import Analysis, Source, announce
-from timme.analysis.settings import MotionSettings, Settings
+from timme.analysis.settings import MotionSettings
 from timme.comparison.sites import common_sites
 from timme.engine.checkpoint import Progress
 from timme.ensemble import Ensemble
@@ -152,19 +152,10 @@ def two_point(
     >>> two_point(walks, distances=[0, 5, 10]).correlation.along.shape
     (1, 2)
     """
-    chosen = settings_of(Settings, options.pop("settings", None), _settings_in(options))
-    with noted_warnings() as notes:
-        ensemble = read_snapshots(source, others, chosen, options.get("progress"))
-    found = correlate(ensemble, distances, lags=lags, drift=drift)
-    rest = {name: value for name, value in chosen if name in chosen.model_fields_set - READING}
-    made = analyse(ensemble, **options, **rest)
-    return finish(replace(made, correlation=found), [*notes, *found.notes])
-
-
-def _settings_in(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the fields of settings out of options, which keep how a run is carried out."""
-    how = ("metric", "client", "progress", "checkpoint")
-    return {name: options.pop(name) for name in [*options] if name not in how}
+    found = analyse(source, *others, **options)
+    ensemble = read_snapshots(source, others, found.made.settings)
+    correlation = correlate(ensemble, distances, lags=lags, drift=drift)
+    return finish(replace(found, correlation=correlation), correlation.notes)
 
 
 def _standing(ensemble: Ensemble, text: str | None) -> tuple[Objects, Ints]:

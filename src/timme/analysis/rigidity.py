@@ -120,18 +120,14 @@ def _read(
         return read_snapshots(source, others, chosen, progress)
     if chosen.begin is not None or chosen.end is not None or chosen.step is not None:
         raise ValueError("begin=, end= and step= are for an ensemble: use model=, or add ensemble=")
-    model, count = chosen.model or 1, 0
+    model = chosen.model or 1
     if isinstance(source, Ensemble):
-        count = source.n_snapshots
-        source = source[min(model, count + 1) - 1 : model]
-    else:
-        chosen = chosen.model_copy(update={"begin": model - 1, "end": model})
-    try:
+        count, source = source.n_snapshots, source[model - 1 : model]
         found = read_snapshots(source, others, chosen, progress)
-    except ValueError as error:
-        slice_ = f"start={model - 1}, stop={model}, step=None keep none"
-        raise ValueError(str(error).replace(slice_, f"model={model} is not there")) from None
-    count = count or found.n_source
+    else:
+        one = chosen.model_copy(update={"begin": model - 1, "end": model})
+        found = read_snapshots(source, others, one, progress)
+        count = found.n_source
     if count < 2 or chosen.model is not None:
         return found
     note = f"of {count:,} models or frames, the first was taken (model=, or ensemble= for all)"
