@@ -104,7 +104,6 @@ def test_any_form_of_a_matrix_is_linked_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "pae.json").write_text(json.dumps({"pae": matrix.tolist()}), "utf-8")
     every = (
         matrix,
-        matrix.tolist(),
         squareform(matrix, checks=False),
         sparse.csr_array(matrix),
         link_input(matrix),

@@ -293,42 +293,35 @@ def _made(
 def _notes(ensemble: Ensemble, settings: Settings | None = None) -> Iterator[str]:
     """Yield what σ of these snapshots does not tell."""
     yield from ensemble.notes
-    unit = f" {ensemble.unit}" if ensemble.unit else ""
     if ensemble.rounding:
-        least = ensemble.rounding / math.sqrt(6)
-        steps = f"coordinates have steps of {ensemble.rounding:g}{unit}"
-        yield f"{steps}: σ below {least:.2g}{unit} is rounding"
+        least = f"{ensemble.rounding / math.sqrt(6):.2g} {ensemble.unit}".rstrip()
+        yield f"coordinates have steps of {ensemble.rounding:g}: σ below {least} is rounding"
     if ensemble.independent:
         yield "models are not a thermal sample: σ shows where they agree as well as what moves"
-        if ensemble.numbers is None:
-            yield "atoms have other numbers in other models, so index groups cannot be written"
-    if settings is None:
-        return
-    if ensemble.gaps:
+    if settings is not None and ensemble.gaps:
         shared = f"at least {settings.min_overlap}"
         yield f"σ is that of the snapshots in which both are seen, {shared} for each pair"
-    if settings.linkage != "single":
+    if settings is not None and settings.linkage != "single":
         yield f"{settings.linkage} linkage is not that of the paper, which is single linkage"
 
 
 def _remarks(analysis: Analysis) -> Iterator[str]:
-    """Yield notes on a hierarchy that pairs at fixed distances, or separate pieces, spoil."""
-    tree, sigma, settings = analysis.hierarchy, analysis.fluctuations, analysis.made.settings
-    pieces = int(np.count_nonzero(analysis.atom_hierarchy.parents < 0))
-    if pieces > 1 and sigma is not None:
-        count = analysis.atom_hierarchy.n_sites
-        yield f"the pairs connect {count:,} {analysis.made.objects} into {pieces:,} pieces"
-    of_distances = tree.quantity.of_distances and getattr(settings, "noise", None) is None
-    if sigma is None or not of_distances or tree.n_sites < 3 or not len(tree.heights):
+    """Yield notes on a hierarchy that separate pieces, or pairs at fixed distances, spoil."""
+    tree, sigma, shown = analysis.atom_hierarchy, analysis.fluctuations, analysis.hierarchy
+    pieces = int(np.count_nonzero(tree.parents < 0))
+    if sigma is None:
         return
-    typical, top = float(np.median(sigma.sigma)), float(tree.heights[-1])
-    if np.count_nonzero(tree.parents < 0) == 1 and typical > 0 and top <= _HELD * typical:
-        unit = f" {tree.unit}" if tree.unit else ""
-        more = max(4, (getattr(settings, "min_bonds", None) or 0) + 1)
+    if pieces > 1:
+        yield f"the pairs connect {tree.n_sites:,} {analysis.made.objects} into {pieces:,} pieces"
+    noise = getattr(analysis.made.settings, "noise", None)
+    if pieces > 1 or noise is not None or shown.n_sites < 3 or not shown.quantity.of_distances:
+        return
+    typical, top = float(np.median(sigma.sigma)), float(shown.heights[-1])
+    if typical > 0 and top <= _HELD * typical:
         yield (
-            f"all is one cluster from {top:.2g}{unit} on, while half of the pairs have σ above "
-            f"{typical:.2g}{unit}: some pairs are held at a fixed distance; compare pairs more "
-            f"bonds apart (min_bonds={more}), or join by several pairs (linkage='braced')"
+            f"all is one cluster from {top:.2g} on, while half of the pairs have σ above "
+            f"{typical:.2g}: some pairs are held at a fixed distance; compare pairs more bonds "
+            "apart (min_bonds=), or join by several pairs (linkage='braced')"
         )
 
 
@@ -338,47 +331,39 @@ def is_matrix(source: Any) -> bool:
         ending = kind(Path(source))
         here = ending == ".npy" and Path(source).is_file()
         return ending == ".json" or (here and open_npy(source).ndim <= 2)
-    first = source[0] if isinstance(source, list | tuple) and source else source
-    if not isinstance(first, int | float | list | tuple | np.ndarray):
-        return isinstance(source, Fluctuations | Matrix) or hasattr(source, "tocsr")
-    try:
-        return np.ndim(source) <= 2
-    except ValueError:  # rows of different lengths, which the reader refuses
-        return False
+    held = isinstance(source, Fluctuations | Matrix) or hasattr(source, "tocsr")
+    return held or (isinstance(source, np.ndarray) and source.ndim <= 2)
 
 
 def _of_matrix(source: Any, settings: Settings, unused: list[str]) -> Analysis:
     """Return the analysis of a matrix, without its finding; refuse what counts for snapshots."""
-    path = str(source) if isinstance(source, str | Path) else ""
-    prefix = f"{path}: " if path else ""
     unused += sorted(settings.model_fields_set - _OF_MATRICES)
     if unused:
         names = ", ".join(f"{name}=" for name in unused)
-        raise ValueError(f"{prefix}a matrix is linked as it is: leave out {names}")
-    sigma, quantity = read_matrix(source) if path else source, SIGMA
+        raise ValueError(f"a matrix is linked as it is: leave out {names}")
+    paths = (str(source),) if isinstance(source, str | Path) else ()
+    sigma, quantity = read_matrix(source) if paths else source, SIGMA
     if isinstance(sigma, Matrix):
         if sigma.symbol:
             quantity = Quantity(sigma.symbol, sigma.unit, words=sigma.words)
         sigma = sigma.values
+    sigma = sigma if isinstance(sigma, Fluctuations) else from_matrix(sigma)
     quantity = as_quantity(quantity, settings.unit or "")
-    if not isinstance(sigma, Fluctuations):
-        try:
-            sigma = from_matrix(sigma)
-        except ValueError as error:
-            raise ValueError(f"{prefix}{error}") from None
     sigma = replace(sigma, unit=quantity.unit or sigma.unit)
     tree = link(sigma, quantity=quantity, linkage=settings.linkage)
-    paths = (path,) if path else ()
     known: Any = {"kind": "matrix", "objects": "sites", "pairs": "all pairs"}
     known |= {"n_pairs": len(sigma.sigma), "length": settings.length}
-    known |= {"length_name": "a" if settings.length else ""} | ({} if path else {"title": "matrix"})
+    known |= {"length_name": "a" if settings.length else ""} | (
+        {} if paths else {"title": "matrix"}
+    )
     made = Made.of(paths, settings, settings.model_fields_set, **known)
-    system = System.without_places(Atoms.unnamed(tree.n_sites), unit=sigma.unit)
+    found = Analysis(
+        System.without_places(Atoms.unnamed(tree.n_sites), unit=sigma.unit), tree, made
+    )
     if tree.n_sites > _LARGEST:
         note = f"a matrix of more than {_LARGEST:,} sites is neither kept nor drawn"
-        return Analysis(system, tree, made, (note,))
-    found = Analysis(system, tree, made, fluctuations=sigma)
-    if settings.confidence is False:
-        return found
-    levels = levels_of_matrix(sigma.matrix(), tree, min_size=max(2, settings.min_size))
-    return replace(found, confidence=levels)
+        return replace(found, notes=(note,))
+    levels = None
+    if settings.confidence is not False:
+        levels = levels_of_matrix(sigma.matrix(), tree, min_size=max(2, settings.min_size))
+    return replace(found, fluctuations=sigma, confidence=levels)

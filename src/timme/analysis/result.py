@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -89,12 +90,10 @@ class System(Described):
         most = _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions)
         count = min(ensemble.n_snapshots, max(1, most), _FILM_FRAMES)
         frames = np.linspace(0, ensemble.n_snapshots - 1, count).round().astype(np.int64)
-        members, numbers = (
-            objects.members,
-            np.repeat(every := np.arange(len(objects)), np.diff(objects.offsets)),
-        )
+        members, counts = objects.members, np.diff(objects.offsets)
         if objects.centred_on_sites:
-            members, numbers = objects.anchors, every
+            members, counts = objects.anchors, np.ones(len(objects), np.int64)
+        numbers = np.repeat(np.arange(len(objects)), counts)
         owner = np.full(ensemble.n_sites, -1)
         owner[members[::-1]] = numbers[::-1]  # a site of several has the colour of the first
         ids = None if ensemble.independent else ensemble.site_atoms + 1
@@ -181,9 +180,7 @@ def title_of(paths: Sequence[str]) -> str:
     ('adk_dims', '4ake → 1ake')
     """
     files = [Path(path) for path in paths if kind(Path(path))]
-    names = [
-        path.name.removesuffix(".gz").removesuffix(".bz2").rpartition(".")[0] for path in files
-    ]
+    names = [re.sub(r"\.[^.]+(\.gz|\.bz2)?$", "", path.name) for path in files]
     if files and all(kind(path) in STRUCTURES for path in files):
         return " → ".join(names if len(names) < 3 else [names[0], names[-1]])
     own = names[1:] or names or ["snapshots"]
@@ -270,24 +267,15 @@ class Analysis(Described):
         motion = self.motion
         if motion is None:
             return ()
-        found = motion.bodies
-        moves = {
-            body: (str(other + 1), hinge)
-            for body, other, hinge in zip(
-                motion.moving, motion.relative_to, motion.hinges, strict=True
-            )
-        }
-        return tuple(
-            Body(
-                str(body + 1),
-                tables.runs(self.shown_atoms, found.members(body)),
-                found.members(body),
-                found.chains[body],
-                self.fit(found.members(body)),
-                *moves.get(body, ("", None)),
-            )
-            for body in range(found.n_bodies)
-        )
+        found, made = motion.bodies, list[Body]()
+        pairs = zip(motion.relative_to, motion.hinges, strict=True)
+        moves = dict(zip(motion.moving, pairs, strict=True))
+        for body, chain in enumerate(found.chains):
+            sites, (other, hinge) = found.members(body), moves.get(body, (-1, None))
+            members, against = tables.runs(self.shown_atoms, sites), str(other + 1)
+            names = str(body + 1), members, sites, chain
+            made.append(Body(*names, self.fit(sites), against if hinge else "", hinge))
+        return tuple(made)
 
     @cached_property
     def clusters(self) -> tuple[ClusterRecord, ...]:
@@ -346,7 +334,7 @@ class Comparison(Described):
         placed = [(each, rows) for each, rows in given if each.system.coordinates.shape[1]]
         base, rows = (placed or given)[0]
         system = base.system.restrict(base.system.shown[rows])
-        made = replace(self.made, kind=base.made.kind, title=" and ".join(self.names))
+        made = replace(self.made, kind=base.made.kind)
 
         def side(tree: Hierarchy, cutoff: float) -> Analysis:
             finding = None if self.finding is None else replace(self.finding, cutoff=cutoff)
