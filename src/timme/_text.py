@@ -21,6 +21,15 @@ def one_line(error: Exception) -> str:
     return text if expected else f"{type(error).__name__}: {text}"
 
 
+def typed(value: object) -> str:
+    """Return a value as it is typed at a command line: ``yes``, ``none``, ``A=B,C=D``."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    if isinstance(value, dict):
+        value = [f"{key}={other}" for key, other in value.items()]
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 def counted(count: int, what: str) -> str:
     """Return a number with its noun, in the plural unless it is 1: ``2 hinges``."""
     return f"{count:,} {what}{'s' * (count != 1)}"

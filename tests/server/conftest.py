@@ -81,16 +81,15 @@ MakeServer = Callable[..., Any]
 
 
 @contextmanager
-def running_server(folder: Path, **limits: Any) -> Iterator[Server]:
+def running_server(folder: Path, **limits: str) -> Iterator[Server]:
     from fastapi.testclient import TestClient
 
-    from timme.analysis.settings import ServeSettings
+    from timme.analysis.settings import ServeSettings, make
     from timme.server.app import create_app
     from timme.server.guard import Keys
-    from timme.server.jobs import Limits
 
-    keys, allowed = Keys(TOKEN), Limits.of(ServeSettings())._replace(**limits)
-    app = create_app(folder, port=PORT, keys=keys, limits=allowed)
+    keys = Keys(TOKEN)
+    app = create_app(folder, make(ServeSettings, **limits), port=PORT, keys=keys)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with TestClient(app, base_url=BASE, headers=headers) as client:
         yield Server(folder, keys, client, app)

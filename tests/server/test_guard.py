@@ -139,7 +139,7 @@ def test_pages_show_hostile_names_as_text(tmp_path: Path) -> None:
 
 
 def test_large_bodies_are_refused_without_being_kept(tmp_path: Path) -> None:
-    with running_server(tmp_path, upload=1_000_000) as server:
+    with running_server(tmp_path, upload="1MB") as server:
         large = b"x" * 7_000_000  # the limit, and 5 MB for the form around it
         answer = server.submit(("a.csv", large))
         assert answer.status_code == 413

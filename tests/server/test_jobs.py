@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import os
@@ -73,8 +72,8 @@ def test_a_result_is_that_of_the_library(
 
 def test_files_are_listed_served_and_archived(finished: tuple[Server, str]) -> None:
     server, name = finished
-    listed = server.job(name)["results"]
-    archive = server.client.get(f"/api/jobs/{name}/archive.zip")
+    *listed, last = server.job(name)["results"]
+    archive = server.client.get(f"/api/jobs/{name}/files/{last['name']}")
     assert archive.headers["content-disposition"] == 'attachment; filename="timme-My-title.zip"'
     with zipfile.ZipFile(io.BytesIO(archive.content)) as opened:
         assert {entry.removeprefix("timme-My-title/") for entry in opened.namelist()} == {
@@ -84,9 +83,7 @@ def test_files_are_listed_served_and_archived(finished: tuple[Server, str]) -> N
             content = server.client.get(f"/api/jobs/{name}/files/{file['name']}").content
             assert len(content) == file["size"]
             assert opened.read(f"timme-My-title/{file['name']}") == content
-    assert {path.name for path in (server.folder / name).iterdir()} == {
-        *("job.json", "result", "result.zip")
-    }
+    assert {path.name for path in (server.folder / name).iterdir()} == {"job.json", "result"}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +96,6 @@ def test_files_that_are_not_listed_are_not_served(finished: tuple[Server, str], 
 
 
 def test_two_results_are_compared(finished: tuple[Server, str], tracks: bytes) -> None:
-    pytest.importorskip("timme.analysis.comparison", reason="the recipe is not there yet")
     server, name = finished
     other = server.started(("b.csv", tracks), settings={"pairs": "all"})
     pair = {"first": name, "second": other}
@@ -110,8 +106,6 @@ def test_two_results_are_compared(finished: tuple[Server, str], tracks: bytes) -
     job = server.ended(made["id"])
     assert job["state"] == "done", job
     assert "adjusted Rand index 1.00" in job["answer"]
-    same = {"first": name, "second": name}
-    assert server.client.post("/api/comparisons", json=same).status_code == 422
 
 
 @pytest.mark.slow
@@ -135,7 +129,7 @@ def test_an_error_is_one_line_with_plain_names(server: Server, tracks: bytes) ->
     assert job["error"].startswith("script.csv: ")
     assert "\n" not in job["error"]
     assert str(server.folder) not in job["error"]
-    assert server.client.get(f"/api/jobs/{name}/archive.zip").status_code == 409
+    assert server.client.get(f"/api/jobs/{name}/files/result.npz").status_code == 409
     assert {path.name for path in (server.folder / name).iterdir()} == {"job.json"}
 
 
@@ -143,7 +137,7 @@ def test_a_job_over_its_memory_fails_alone(tmp_path: Path) -> None:
     stream = io.BytesIO()
     np.save(stream, np.zeros((2, 1_000_000, 3), np.float32))
     chosen = {"pairs": "all"}
-    with running_server(tmp_path, memory=800_000_000) as server:
+    with running_server(tmp_path, memory="800MB") as server:
         job = server.ended(server.started(("a.npy", stream.getvalue()), settings=chosen))
         assert job["state"] == "failed"
         assert "of memory" in job["error"]
@@ -152,7 +146,7 @@ def test_a_job_over_its_memory_fails_alone(tmp_path: Path) -> None:
 
 
 def test_a_job_over_its_time_is_ended(tmp_path: Path, tracks: bytes) -> None:
-    with running_server(tmp_path, seconds=0.5) as server:
+    with running_server(tmp_path, time="0.5s") as server:
         job = server.ended(server.started(("a.csv", tracks)))
         assert job["state"] == "failed"
         assert "the time that a job may take" in job["error"]
@@ -165,7 +159,7 @@ def test_a_killed_process_ends_its_job_only(server: Server, tracks: bytes) -> No
     (process,) = processes(server)
     os.kill(process, signal.SIGKILL)
     job = server.ended(names[0])
-    assert (job["state"], "the system killed" in job["error"]) == ("failed", True)
+    assert (job["state"], "SIGKILL, most likely for lack of" in job["error"]) == ("failed", True)
     server.wait(names[1], "running")
     (process,) = processes(server)
     os.kill(process, signal.SIGSEGV)
@@ -176,7 +170,6 @@ def test_jobs_are_cancelled_resumed_and_removed(server: Server, tracks: bytes) -
     names = [server.started((f"{k}.csv", tracks)) for k in range(3)]
     server.wait(names[0], "running")
     assert [server.job(name)["state"] for name in names] == ["running", "waiting", "waiting"]
-    assert [server.job(name)["ahead"] for name in names] == [0, 0, 1]
     post = server.client.post
     for name in names[:2]:
         assert post(f"/api/jobs/{name}/start").status_code == 409
@@ -193,7 +186,7 @@ def test_jobs_are_cancelled_resumed_and_removed(server: Server, tracks: bytes) -
 
 
 def test_a_full_queue_refuses_and_keeps_nothing(tmp_path: Path, tracks: bytes) -> None:
-    with running_server(tmp_path, jobs=1, queue=1) as server:
+    with running_server(tmp_path, jobs="1", queue="1") as server:
         names = [server.started(("a.csv", tracks)) for _ in range(2)]
         answer = server.submit(("a.csv", tracks))
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "10")
@@ -203,23 +196,8 @@ def test_a_full_queue_refuses_and_keeps_nothing(tmp_path: Path, tracks: bytes) -
         assert server.client.post(f"/api/jobs/{names[1]}/start").status_code == 429
 
 
-def test_uploads_under_way_count_as_jobs(tmp_path: Path, tracks: bytes) -> None:
-    with running_server(tmp_path, jobs=1, queue=1) as server:
-        jobs, codes = server.app.state.jobs, list[int]()
-
-        async def upload() -> None:
-            async with jobs.draft(), jobs.draft():
-                send = asyncio.to_thread(server.submit, ("a.csv", tracks))
-                codes.append((await send).status_code)
-
-        assert server.client.portal is not None
-        server.client.portal.call(upload)
-        assert codes == [429]
-        assert server.submit(("a.csv", tracks)).status_code == 201
-
-
 def test_as_many_jobs_run_at_once_as_allowed(tmp_path: Path, tracks: bytes) -> None:
-    with running_server(tmp_path, jobs=2) as server:
+    with running_server(tmp_path, jobs="2") as server:
         names = [server.started(("a.csv", tracks)) for _ in range(3)]
         server.wait(names[1], "running")
         states = [job["state"] for job in server.client.get("/api/jobs").json()["jobs"]]

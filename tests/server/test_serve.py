@@ -88,6 +88,12 @@ def children(process: int) -> list[str]:
     return Path(f"/proc/{process}/task/{process}/children").read_text().split()
 
 
+def unnamed(process: int, folder: Path) -> list[str]:
+    """Files without a name in a folder that a process has open."""
+    opened = [os.readlink(path) for path in Path(f"/proc/{process}/fd").iterdir()]
+    return [name for name in opened if name.startswith(f"{folder}/") and "deleted" in name]
+
+
 def test_this_computer_alone_reaches_the_server(
     serve: Callable[..., Served], tmp_path: Path
 ) -> None:
@@ -140,8 +146,9 @@ def test_a_dropped_connection_leaves_nothing(
     before = set(tmp_path.iterdir())
     with socket.create_connection(("127.0.0.1", served.port)) as connection:
         connection.sendall(head.encode() + tracks * 300)
-        wait(lambda: set(tmp_path.iterdir()) - before)
-    wait(lambda: set(tmp_path.iterdir()) == before)
+        wait(lambda: unnamed(served.process.pid, tmp_path))
+    wait(lambda: not unnamed(served.process.pid, tmp_path))
+    assert set(tmp_path.iterdir()) == before
     assert served.client.get("/api/jobs").json() == {"jobs": []}
 
 

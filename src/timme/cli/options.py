@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from timme._text import typed
 from timme.analysis.settings import GROUPS, Model, ServeSettings, details, make
 
 M = TypeVar("M", bound=Model)
@@ -116,7 +117,7 @@ def in_options(text: str, model: type[Model] | None) -> str:
         flags |= {name: "".join(details(model, name)["flags"][-1:]) for name in model.model_fields}
         flags |= {name: flags[other] for name, other in _ALIASES.items() if other in flags}
 
-    def typed(found: re.Match[str]) -> str:
+    def translate(found: re.Match[str]) -> str:
         name, flag = _ALIASES.get(found[1], found[1]), flags[found[1]]
         value = None if found[2] is None else ast.literal_eval(found[2])
         text = "" if value is None else "none" if flag and value is False else _word(value)
@@ -125,15 +126,11 @@ def in_options(text: str, model: type[Model] | None) -> str:
         return flag if value is None or value is True else f"{flag} {text}"
 
     names = "|".join(sorted(flags, key=len, reverse=True))
-    text = re.sub(rf"(?<![\w./\\'\"=-])({names})=({_VALUE})?(?![\w./\\=])", typed, text)
+    text = re.sub(rf"(?<![\w./\\'\"=-])({names})=({_VALUE})?(?![\w./\\=])", translate, text)
     return _CALL.sub(lambda found: f"timme {_RECIPES[found[1]]}", text)
 
 
 def _word(value: Any) -> str:
     """Return a value as it is typed."""
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "yes", False: "no"}[value]
-    if isinstance(value, dict):
-        value = [f"{key}={other}" for key, other in value.items()]
-    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = typed(value)
     return shlex.quote(text) if re.search(r"[\s&;|<>*?$`\"'()]", text) else text

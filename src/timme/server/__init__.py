@@ -7,7 +7,6 @@ import logging
 import os
 import secrets
 import socket
-import sys
 import tempfile
 import threading
 import webbrowser
@@ -38,14 +37,13 @@ def serve(settings: ServeSettings, *, verbose: bool = False) -> None:
 
         from timme.server.app import create_app
         from timme.server.guard import Keys
-        from timme.server.jobs import Limits
     except ImportError as error:
         raise ImportError(f"the server needs {error.name}: pip install 'pytimme[web]'") from None
-    limits = Limits.of(settings)
-    folder = Path(settings.data).expanduser() if settings.data else data_folder()
+    usual = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share", "timme", "serve")
+    folder = Path(settings.data or usual).expanduser()
     with _lock(folder) as place, _listen(settings.port) as listener:
         keys, port = Keys(secrets.token_urlsafe(24)), listener.getsockname()[1]
-        app = create_app(place, port=port, keys=keys, limits=limits)
+        app = create_app(place, settings, port=port, keys=keys)
         address = f"http://{HOST}:{port}/?token="
         config = uvicorn.Config(
             app,
@@ -61,15 +59,6 @@ def serve(settings: ServeSettings, *, verbose: bool = False) -> None:
             threading.Thread(target=webbrowser.open, args=page, daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
-
-
-def data_folder() -> Path:
-    """Return the folder of results in the user's folder for data."""
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "timme" / "serve"
 
 
 @contextmanager

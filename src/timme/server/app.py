@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
+from asyncio import to_thread
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -12,29 +12,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import jinja2
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Form, HTTPException, Request, Response, UploadFile
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
-from pydantic import Field
-from starlette.requests import ClientDisconnect
+from fastapi.responses import FileResponse, HTMLResponse
+from pydantic import Field, Json
 
 from timme import memory
-from timme.analysis.settings import GROUPS
-from timme.server.guard import FILE_POLICY, REPORT_POLICY, Guard, Keys
-from timme.server.jobs import (
-    ARCHIVE,
-    INPUTS,
-    File,
-    Jobs,
-    Limits,
-    Model,
-    QueueFullError,
-    StateError,
-    Status,
-    plain_name,
+from timme.analysis.settings import GROUPS, ServeSettings
+from timme.server.guard import FILE_POLICY, REPORT_POLICY, Guard, Keys, problem
+from timme.server.jobs import INPUTS, Choice, File, Job, Jobs, Model, plain_name
+from timme.server.uploads import (
+    MOST_FILES,
+    checked_settings,
+    offered_settings,
+    shown_name,
+    store,
 )
-from timme.server.uploads import checked_settings, offered_settings, receive, shown_name
 
 _ABOUT = """
 Every request needs the token that `timme serve` prints, as `Authorization: Bearer TOKEN` or as the
@@ -46,14 +40,7 @@ _RECIPES = {
     "rigidity": "Rigid clusters of one structure, by its bonds",
     "motion": "How rigid bodies move",
 }
-_REFUSALS = (400, 401, 403, 404, 409, 413, 415, 422, 429, 507)
-_STATUSES: dict[type[Exception], int] = {
-    QueueFullError: 429,
-    StateError: 409,
-    ClientDisconnect: 400,  # the client is gone and reads no answer
-    RequestValidationError: 422,
-    OSError: 507,
-}
+_REFUSALS = (400, 401, 403, 404, 409, 413, 422, 429, 507)
 VERSION, _RESULT, _REPORT = version("pytimme"), "result.npz", "report.html"
 
 
@@ -66,7 +53,7 @@ class Problem(Model):
 class Listing(Model):
     """All jobs, the newest first."""
 
-    jobs: list[Status]
+    jobs: list[Job]
 
 
 class Pair(Model):
@@ -78,9 +65,9 @@ class Pair(Model):
     settings: dict[str, Any] = Field(default={}, description="As for timme compare.")
 
 
-def create_app(folder: Path, *, port: int, keys: Keys, limits: Limits) -> FastAPI:
+def create_app(folder: Path, chosen: ServeSettings, *, port: int, keys: Keys) -> FastAPI:
     """Return the application of a server; jobs run as long as it does."""
-    jobs = Jobs(folder, limits)
+    jobs = Jobs(folder, chosen)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -95,12 +82,12 @@ def create_app(folder: Path, *, port: int, keys: Keys, limits: Limits) -> FastAP
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
-        exception_handlers=dict.fromkeys(_STATUSES, _refuse),
+        exception_handlers=dict.fromkeys((RequestValidationError, OSError), _refuse),
     )
     app.state.jobs = jobs
     app.include_router(interface)
     app.include_router(pages)
-    app.add_middleware(Guard, keys=keys, port=port, upload=limits.upload)
+    app.add_middleware(Guard, keys=keys, port=port, upload=jobs.upload)
     return app
 
 
@@ -109,16 +96,10 @@ def create_app(folder: Path, *, port: int, keys: Keys, limits: Limits) -> FastAP
 
 async def _refuse(_: Request, error: Exception) -> Response:
     """Answer an error in one line."""
-    status, text = (
-        next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 500),
-        str(error),
-    )
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    if isinstance(error, OSError):
-        text = f"the files could not be stored: {error.strerror}"
-    return JSONResponse({"detail": text}, status, {"Retry-After": "10"} if status == 429 else None)
+        return problem(422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    return problem(507, f"the files could not be stored: {getattr(error, 'strerror', error)}")
 
 
 def _jobs(request: Request) -> Jobs:
@@ -130,17 +111,17 @@ Here = Annotated[Jobs, Depends(_jobs)]
 JobId = Annotated[str, InPath(description="Id of a job, as POST /api/jobs returns it.")]
 
 
-async def _job(job_id: JobId, jobs: Here) -> Status:
+async def _job(job_id: JobId, jobs: Here) -> Job:
     try:
         return jobs.status(job_id)
     except KeyError:
         raise HTTPException(404, "there is no such job: see the list of jobs") from None
 
 
-Known = Annotated[Status, Depends(_job)]
+Known = Annotated[Job, Depends(_job)]
 
 
-def _file(jobs: Jobs, job: Status, name: str) -> Path:
+def _file(jobs: Jobs, job: Job, name: str) -> Path:
     """Return the path of a file of a result, which is looked up in the list of these."""
     if job.state != "done":
         raise HTTPException(409, f"there is no result: the job is {job.state}")
@@ -151,27 +132,6 @@ def _file(jobs: Jobs, job: Status, name: str) -> Path:
 
 
 # ---- interface for programs --------------------------------------------------------------------
-
-_BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
-_PARTS = {
-    "topology": {**_BYTES, "description": "An ensemble, a topology, a table, or a matrix."},
-    "trajectories": {"type": "array", "items": _BYTES, "description": "More files, in order."},
-    "recipe": {"enum": [*_RECIPES], "default": "auto", "description": "What is done."},
-    "settings": {
-        "anyOf": [
-            {"type": "object", "properties": offered_settings(name)}
-            for name in ("run", "rigidity", "motion")
-        ],
-        "description": "Settings of the recipe.",
-    },
-    "title": {"type": "string", "description": "Shown in place of the name of the first file."},
-}
-_SCHEMA = {"type": "object", "required": ["topology"], "properties": _PARTS}
-_FORM = {  # read from the stream, and so described here
-    "schema": _SCHEMA | {"additionalProperties": False},
-    "encoding": {"settings": {"contentType": "application/json"}},
-}
-_BODY = {"requestBody": {"required": True, "content": {"multipart/form-data": _FORM}}}
 
 _refusals: Any = {status: {"model": Problem} for status in _REFUSALS}
 interface = APIRouter(prefix="/api", responses=_refusals)
@@ -189,21 +149,29 @@ async def list_jobs(jobs: Here) -> Listing:
     return Listing(jobs=jobs.listed())
 
 
-@interface.post(
-    "/jobs",
-    status_code=201,
-    openapi_extra=_BODY,
-)
-async def submit(request: Request, response: Response, jobs: Here) -> Status:
-    """Analyse files; those that are compressed count with what they hold."""
+@interface.post("/jobs", status_code=201)
+async def submit(
+    response: Response,
+    jobs: Here,
+    topology: UploadFile,
+    trajectories: Annotated[list[UploadFile], Field(max_length=MOST_FILES)] = [],  # noqa: B006
+    recipe: Annotated[Choice, Form()] = "auto",
+    settings: Annotated[Json[dict[str, Any]], Form()] = {},  # noqa: B006
+    title: Annotated[str, Form(max_length=1000)] = "",
+) -> Job:
+    """Analyse files, the topology first; those that are compressed count with what they hold."""
+    chosen = checked_settings(recipe, settings)
     async with jobs.draft() as draft:
-        job = jobs.submit(draft, **await receive(request, draft, jobs.limits.upload))
+        uploads = [topology, *trajectories]
+        files = await to_thread(store, uploads, draft / INPUTS, jobs.upload)
+        shown = shown_name(title) or files[0].name
+        job = jobs.submit(draft, title=shown, recipe=recipe, settings=chosen, files=files)
     response.headers["Location"] = f"/api/jobs/{job.id}"
     return job
 
 
 @interface.get("/jobs/{job_id}")
-async def show(job: Known) -> Status:
+async def show(job: Known) -> Job:
     """Return a job, and how far it is."""
     return job
 
@@ -215,21 +183,15 @@ async def remove(job: Known, jobs: Here) -> None:
 
 
 @interface.post("/jobs/{job_id}/cancel")
-async def cancel(job: Known, jobs: Here) -> Status:
+async def cancel(job: Known, jobs: Here) -> Job:
     """End a job that waits or runs."""
     return await jobs.cancel(job.id)
 
 
 @interface.post("/jobs/{job_id}/start")
-async def start(job: Known, jobs: Here) -> Status:
+async def start(job: Known, jobs: Here) -> Job:
     """Resume a job that was interrupted or cancelled."""
     return jobs.start_again(job.id)
-
-
-@interface.get("/jobs/{job_id}/archive.zip", response_class=FileResponse)
-async def archive(job: Known, jobs: Here) -> FileResponse:
-    """Return all files of a result."""
-    return FileResponse(_file(jobs, job, ARCHIVE), filename=f"timme-{plain_name(job.title)}.zip")
 
 
 @interface.get("/jobs/{job_id}/files/{name:path}", response_class=FileResponse)
@@ -240,22 +202,18 @@ async def download(job: Known, name: str, jobs: Here) -> FileResponse:
 
 
 @interface.post("/comparisons", status_code=201)
-async def compare(pair: Pair, jobs: Here) -> Status:
+async def compare(pair: Pair, jobs: Here) -> Job:
     """Compare two results; copies are kept, so that both may be removed."""
-    settings = checked_settings("comparison", pair.settings)
-    if pair.first == pair.second:
-        raise HTTPException(422, "two results are needed, got the same twice")
+    settings = checked_settings("compare", pair.settings)
     results = [await _job(name, jobs) for name in (pair.first, pair.second)]
     paths, files = [_file(jobs, job, _RESULT) for job in results], list[File]()
     async with jobs.draft() as draft:
         for number, (job, path) in enumerate(zip(results, paths, strict=True), start=1):
             target = draft / INPUTS / f"{plain_name(job.title)}-{number}.npz"
-            await asyncio.to_thread(shutil.copyfile, path, target)
-            size = target.stat().st_size
-            files.append(File(name=job.title, size=size, stored=target.name))
+            await to_thread(shutil.copyfile, path, target)
+            files.append(File(name=job.title, size=target.stat().st_size, stored=target.name))
         title = shown_name(pair.title or " and ".join(job.title for job in results))
-        task = {"title": title, "recipe": "comparison", "settings": settings}
-        return jobs.submit(draft, **task, files=tuple(files))
+        return jobs.submit(draft, title=title, recipe="compare", settings=settings, files=files)
 
 
 # ---- pages -------------------------------------------------------------------------------------
@@ -285,15 +243,14 @@ def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
     """Return the fields of a form by group."""
     groups: dict[str, list[dict[str, Any]]] = {name: [] for name in GROUPS}
     for name, about in offered_settings(recipe).items():
-        default, parts = about["default"], about.get("anyOf", [about])
-        kinds = {part.get("type") for part in parts}
+        parts, default = about.get("anyOf", [about]), about["default"]
         choices = next((part["enum"] for part in parts if "enum" in part), about["choices"])
-        if kinds == {"boolean", "null"}:
-            choices = ("yes", "no")
-        usual = about["usual"] or ("" if default is None else default)
+        if {part.get("type") for part in parts} <= {"boolean", "null"}:
+            choices, default = ("yes", "no"), {True: "yes", False: "no"}.get(default)
+        usual = str(about["usual"] or ("" if default is None else default))
         shown = about["description"].partition(", or a file")[0]  # files are not taken here
-        field = {"name": name, "help": shown, "usual": usual, "default": default}
-        field |= {"choices": () if name == "pairs" else choices, "tick": kinds == {"boolean"}}
+        offered = [each for each in choices if each != usual and name != "pairs"]
+        field = {"name": name, "help": shown, "usual": usual, "choices": offered}
         groups[about["group"]].append(field)
     return {name: fields for name, fields in groups.items() if fields}
 
@@ -303,14 +260,14 @@ async def start_page(jobs: Here) -> Response:
     """Return the form of a new job, and the list of jobs."""
     names = {"auto run": "run", "rigidity": "rigidity", "motion": "motion"}
     fields = {shown: _fields(recipe) for shown, recipe in names.items()}
-    upload = memory.shown(jobs.limits.upload)
+    upload = memory.shown(jobs.upload)
     return _page("start.html", jobs=jobs.listed(), recipes=_RECIPES, fields=fields, upload=upload)
 
 
 @pages.get("/results/{job_id}")
 async def job_page(job: Known, jobs: Here) -> Response:
     """Return the progress or the result of a job."""
-    others = [other for other in jobs.listed() if other.recipe != "comparison"]
+    others = [other for other in jobs.listed() if other.recipe != "compare"]
     others = [other for other in others if other.state == "done" and other.id != job.id]
     report = any(file.name == _REPORT for file in job.results)
     return _page("job.html", job=job, others=others, report=report)

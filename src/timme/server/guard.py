@@ -86,7 +86,7 @@ class Guard:
             return
         has_files = (scope["method"], scope["path"]) == ("POST", "/api/jobs")
         limit = self._upload + _BESIDES_FILES if has_files else _WITHOUT_FILES
-        body = _Body(receive, limit, waits="expect" in Headers(scope=scope))
+        body = _Body(receive, limit)
         refused = self._refuse(scope)
 
         async def answer(message: Message) -> None:
@@ -105,10 +105,10 @@ class Guard:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return _problem(403, "this server answers to 127.0.0.1 and localhost only")
+            return problem(403, "this server answers to 127.0.0.1 and localhost only")
         origin = f"http://{hosts[0].lower()}"
         if any(given.lower() != origin for given in headers.getlist("origin")):
-            return _problem(403, "requests from other pages are not taken")
+            return problem(403, "requests from other pages are not taken")
         path = scope["path"]
         if scope["method"] == "GET" and path == "/":
             key = QueryParams(scope["query_string"]).get("token")
@@ -122,7 +122,7 @@ class Guard:
             return None
         answer: Response = FileResponse(_LOCKED, 401)
         if path.startswith("/api/"):
-            answer = _problem(401, "a token is needed: Authorization: Bearer TOKEN")
+            answer = problem(401, "a token is needed: Authorization: Bearer TOKEN")
         answer.headers["WWW-Authenticate"] = "Bearer"
         return answer
 
@@ -136,9 +136,8 @@ class Guard:
 class _Body:
     """The body of a request, counted while it comes."""
 
-    def __init__(self, receive: Receive, limit: int, *, waits: bool) -> None:
-        self._receive, self._limit, self._size = receive, limit, 0
-        self._complete = waits  # for an answer before it is sent (Expect: 100-continue)
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive, self._limit, self._size, self._complete = receive, limit, 0, False
 
     async def receive(self) -> Message:
         """Return the next part, or refuse a body that is too large."""
@@ -165,5 +164,6 @@ def too_large(limit: int) -> HTTPException:
     )
 
 
-def _problem(status: int, reason: str) -> Response:
+def problem(status: int, reason: str) -> Response:
+    """Return a refusal."""
     return JSONResponse({"detail": reason}, status_code=status)

@@ -15,8 +15,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
+from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from timme import memory
@@ -25,16 +26,17 @@ from timme._text import one_line
 from timme.analysis import settings
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
-Recipe = Literal["auto", "run", "rigidity", "motion", "comparison"]
+Choice = Literal["auto", "run", "rigidity", "motion"]
+Recipe = Choice | Literal["compare"]
 
 JOB, PROGRESS, OUTCOME = "job.json", "progress.json", "outcome.json"
-INPUTS, RESULT, ARCHIVE, CHECKPOINT = "input", "result", "result.zip", "checkpoint"
+INPUTS, RESULT, CHECKPOINT = "input", "result", "checkpoint"
 MODELS: dict[str, type[settings.Model]] = {
     "auto": settings.Settings,
     "run": settings.Settings,
     "rigidity": settings.RigiditySettings,
     "motion": settings.MotionSettings,
-    "comparison": settings.CompareSettings,
+    "compare": settings.CompareSettings,
 }
 WORKER = f"{__package__}.worker"
 _UNFINISHED = re.compile(r"\.(new|gone)-[0-9a-f]{32}")  # folders of uploads and removals
@@ -63,6 +65,15 @@ class ResultFile(Model):
     about: str = Field(description="What it holds.")
 
 
+class Progress(Model):
+    """How far a running job is."""
+
+    phase: str = Field(default="starting", description="What is being done.")
+    done: int = Field(default=0, ge=0, description="Work done in this phase.")
+    total: int = Field(default=0, ge=0, description="Work of this phase; 0 if unknown.")
+    seconds_left: float | None = Field(default=None, description="Of this phase, if known.")
+
+
 class Outcome(Model):
     """What the process of a job leaves behind."""
 
@@ -86,133 +97,77 @@ class Job(Outcome):
     started: datetime | None = None
     finished: datetime | None = None
     version: str = Field(default="", description="Version of TIMME that ran it.")
-
-
-class Progress(Model):
-    """How far a running job is."""
-
-    phase: str = Field(default="starting", description="What is being done.")
-    done: int = Field(default=0, ge=0, description="Work done in this phase.")
-    total: int = Field(default=0, ge=0, description="Work of this phase; 0 if unknown.")
-    seconds_left: float | None = Field(default=None, description="Of this phase, if known.")
-
-
-class Status(Job):
-    """A job, and how far it is."""
-
     progress: Progress | None = Field(default=None, description="While it runs.")
-    ahead: int = Field(default=0, description="Jobs that wait before this one.")
-
-
-class Limits(NamedTuple):
-    """What jobs may take."""
-
-    upload: int  # bytes of the files of a job, unpacked
-    seconds: float
-    memory: int  # bytes
-    jobs: int  # at once
-    queue: int  # waiting
-
-    @classmethod
-    def of(cls, chosen: settings.ServeSettings) -> Self:
-        """Read limits as people write them.
-
-        Examples
-        --------
-        >>> Limits.of(settings.ServeSettings(time="30min", memory="2GB")).seconds
-        1800.0
-        """
-        found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(s|min|h|d)", chosen.time.strip())
-        if found is None or float(found[1]) <= 0:
-            raise ValueError(f"time= is written as 90s, 30min or 12h, got {chosen.time!r}")
-        sizes = [memory.parse(text) for text in (chosen.upload, chosen.memory)]
-        seconds = float(found[1]) * _SECONDS[found[2]]
-        return cls(sizes[0], seconds, sizes[1], chosen.jobs, chosen.queue)
-
-
-class QueueFullError(Exception):
-    """No more jobs are taken for now."""
-
-
-class StateError(Exception):
-    """A job is not in a state in which this can be done."""
 
 
 class Jobs:
     """All jobs of a server, in one folder each."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
-        self.limits, self._folder = limits, folder
-        self._jobs = _find_jobs(folder)
+    def __init__(self, folder: Path, limits: settings.ServeSettings) -> None:
+        found = re.fullmatch(r"(\d*\.?\d+)\s*(s|min|h|d)", limits.time.strip())
+        if found is None or not float(found[1]):
+            raise ValueError(f"time= is written as 90s, 30min or 12h, got {limits.time!r}")
+        self._seconds = float(found[1]) * _SECONDS[found[2]]
+        self.upload, self._memory = memory.parse(limits.upload), memory.parse(limits.memory)
+        self._most, self._slots = limits.queue + limits.jobs, asyncio.Semaphore(limits.jobs)
+        self._folder, self._jobs = folder, _find_jobs(folder)
         self._tasks = dict[str, asyncio.Task[dict[str, Any]]]()  # of jobs that wait or run
-        self._slots = asyncio.Semaphore(limits.jobs)
-        self._uploads, self._closing = 0, False
+        self._closing = False
 
     # ---- reading -------------------------------------------------------------------------------
 
-    def listed(self) -> list[Status]:
+    def listed(self) -> list[Job]:
         """Return all jobs, the newest first."""
         jobs = sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
         return [self.status(job.id) for job in jobs]
 
-    def status(self, name: str) -> Status:
+    def status(self, name: str) -> Job:
         """Return a job; KeyError if there is none of this id."""
         job, progress = self._jobs[name], None
         if job.state == "running":
             progress = read_model(self._folder / name / PROGRESS, Progress) or Progress()
-        waiting = [each for each in self._tasks if self._jobs[each].state == "waiting"]
-        ahead = waiting.index(name) if name in waiting else 0
-        return Status(**dict(job), progress=progress, ahead=ahead)
+        return job.model_copy(update={"progress": progress})
 
     def result(self, name: str, file: str) -> Path | None:
-        """Return the path of a listed file of a result, or of its archive."""
-        job, folder = self._jobs[name], self._folder / name
-        if job.state == "done" and file == ARCHIVE:
-            return folder / ARCHIVE
-        return {each.name: folder / RESULT / each.name for each in job.results}.get(file)
+        """Return the path of a listed file of a result."""
+        listed = {each.name for each in self._jobs[name].results}
+        return self._folder / name / RESULT / file if file in listed else None
 
     # ---- changing ------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def draft(self) -> AsyncIterator[Path]:
-        """Yield a new folder for files; a place in the queue is kept until it is submitted."""
+        """Yield a new folder for files, which is removed if it is not submitted."""
         self._refuse_more()
         folder = self._folder / f".new-{secrets.token_hex(16)}"
-        self._uploads += 1
         try:
             folder.mkdir(mode=0o700)
             (folder / INPUTS).mkdir()
             yield folder
         finally:
-            self._uploads -= 1
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    def submit(self, draft: Path, **task: Any) -> Status:
+    def submit(self, draft: Path, **task: Any) -> Job:
         """Make a job of a draft with the fields that the user gave."""
+        self._refuse_more()  # others may have been submitted meanwhile
         job = Job(id=secrets.token_urlsafe(16), **task)
         _write(draft, job)
         draft.rename(self._folder / job.id)
         self._jobs[job.id] = job
         return self._enqueue(job.id)
 
-    async def cancel(self, name: str) -> Status:
+    async def cancel(self, name: str) -> Job:
         """End a job that waits or runs."""
         if name not in self._tasks:
-            state = self._jobs[name].state
-            raise StateError(f"only a job that waits or runs can be cancelled: it is {state}")
+            raise HTTPException(409, f"the job is {self._jobs[name].state}: it does not run")
         await self._end(name)
         return self.status(name)
 
-    def start_again(self, name: str) -> Status:
+    def start_again(self, name: str) -> Job:
         """Resume a job that was interrupted or cancelled, from its checkpoint."""
-        job = self._jobs[name]
-        if job.state not in {"interrupted", "cancelled"}:
-            raise StateError(
-                f"only an interrupted or cancelled job can be started again: it is {job.state}"
-            )
+        if (state := self._jobs[name].state) not in {"interrupted", "cancelled"}:
+            raise HTTPException(409, f"the job is {state}: only a job that was ended is resumed")
         self._refuse_more()
-        if job.version != version("pytimme"):  # another version may have another checkpoint
-            (self._folder / name / CHECKPOINT).unlink(missing_ok=True)
         self._put(name, state="waiting", started=None, finished=None, error="")
         return self._enqueue(name)
 
@@ -237,11 +192,11 @@ class Jobs:
     # ---- running -------------------------------------------------------------------------------
 
     def _refuse_more(self) -> None:
-        held = len(self._tasks) + self._uploads
-        if held >= self.limits.queue + self.limits.jobs:
-            raise QueueFullError(f"{held} jobs wait or run, the most that may: wait, or cancel one")
+        if len(self._tasks) >= self._most:
+            reason = f"{self._most} jobs wait or run, the most that may: wait, or cancel one"
+            raise HTTPException(429, reason, {"Retry-After": "10"})
 
-    def _enqueue(self, name: str) -> Status:
+    def _enqueue(self, name: str) -> Job:
         self._tasks[name] = task = asyncio.create_task(self._run(name))
         task.add_done_callback(lambda ended: self._finish(name, ended))
         return self.status(name)
@@ -255,12 +210,16 @@ class Jobs:
         """Wait for a slot, run the process of a job, and return what changes with its end."""
         async with self._slots:
             self._put(name, state="running", started=datetime.now(UTC), version=version("pytimme"))
-            folder, seconds = self._folder / name, self.limits.seconds
+            folder, seconds = self._folder / name, self._seconds
             try:
                 _tidy(folder, "waiting")
                 async with asyncio.timeout(seconds):
-                    code = await _carry_out(folder, self.limits.memory)
-                reason = _cause_of_death(code, self.limits.memory)
+                    code = await _carry_out(folder, self._memory)
+                how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+                reason = (
+                    f"the process of this job ended with {how}, most likely for lack of memory: "
+                    "select fewer sites, compare fewer pairs, or check the files"
+                )
             except TimeoutError:
                 reason = (
                     f"stopped after {seconds:,.0f} s, the time that a job may take: read fewer "
@@ -302,17 +261,6 @@ async def _carry_out(folder: Path, allowed: int) -> int:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)  # with all that it started
             await process.wait()
-
-
-def _cause_of_death(code: int, allowed: int) -> str:
-    if code == -signal.SIGKILL:
-        return (
-            "the system killed the process of this job, most likely for lack of memory (a job may "
-            f"use {memory.shown(allowed)}): select fewer sites, or compare fewer pairs"
-        )
-    names = {-number: number.name for number in signal.Signals}
-    how = names.get(code, f"exit code {code}")
-    return f"the process of this job crashed ({how}): check the files, or try another format"
 
 
 def plain_name(text: str) -> str:
@@ -364,7 +312,7 @@ def _find_jobs(folder: Path) -> dict[str, Job]:
 
 def _tidy(folder: Path, state: State) -> None:
     """Remove what a job in this state does not need."""
-    needed = {"done": {RESULT, ARCHIVE}, "failed": set[str]()}
+    needed = {"done": {RESULT}, "failed": set[str]()}
     kept = {JOB} | needed.get(state, {INPUTS, CHECKPOINT})
     for path in [*folder.iterdir()] if folder.is_dir() else []:
         if path.name in kept:

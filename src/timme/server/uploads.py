@@ -3,92 +3,40 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
-from collections.abc import AsyncGenerator
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fastapi import HTTPException, Request
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
+from fastapi import HTTPException, UploadFile
 
 from timme.analysis.settings import make
 from timme.io.files import STRUCTURES, TABLES, kind
 from timme.server.guard import too_large
-from timme.server.jobs import INPUTS, MODELS, File, plain_name
+from timme.server.jobs import MODELS, File, plain_name
 
 # Formats that are read from one file; those that may name other files, as HDF5 does, are missing.
 KINDS = STRUCTURES | TABLES | set(
     ".xtc .trr .dcd .nc .gro .xyz .lammpstrj .gsd .npy .json .psf .prmtop .parm7 .top .tpr "
     ".mol2 .crd .mdcrd .pqr .pdbqt .data .lmp".split()
 )  # fmt: skip
-_TEXTS = {"title": "", "recipe": "auto", "settings": "{}"}  # parts of a form, by default
-_PARTS = ("topology", "trajectories", *_TEXTS)
-_MOST_FILES, _MOST_TEXT = 200, 2_000_000
+MOST_FILES = 200
 _MAGIC, _STEP = b"\x1f\x8b", 1 << 20
 _LONGEST = 120  # characters of a name
 
 
-class _Parser(MultiPartParser):
-    """Tells whether a form came to its end."""
-
-    complete = False
-
-    def on_end(self) -> None:
-        self.complete = True
-
-
-async def receive(request: Request, draft: Path, limit: int) -> dict[str, Any]:
-    """Store the files of a form, and return the fields of a job."""
-    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-        raise HTTPException(415, "a form is needed: multipart/form-data with a boundary")
-
-    async def whole_stream() -> AsyncGenerator[bytes]:
-        async for chunk in request.stream():
-            yield chunk
-        if not parser.complete:
-            raise MultiPartException("it is cut off")
-
-    limits = {"max_files": _MOST_FILES, "max_fields": len(_PARTS), "max_part_size": _MOST_TEXT}
-    parser = _Parser(request.headers, whole_stream(), **limits)
-    try:
-        form = await parser.parse()
-    except MultiPartException as error:
-        raise HTTPException(400, f"the form is damaged: {error.message}") from None
-    try:
-        return await _task(form, draft, limit)
-    finally:
-        await form.close()
-
-
-async def _task(form: FormData, draft: Path, limit: int) -> dict[str, Any]:
-    if unknown := set(form) - set(_PARTS):
-        raise _refusal(f"a form has {', '.join(_PARTS)}, not {shown_name(min(unknown))!r}")
-    title, recipe, text = (str(form.get(name, usual)) for name, usual in _TEXTS.items())
-    if recipe not in MODELS or recipe == "comparison":
-        raise _refusal(f"recipe: takes auto, run, rigidity or motion, got {shown_name(recipe)!r}")
-    try:
-        settings = checked_settings(recipe, json.loads(text))
-    except (ValueError, RecursionError):
-        raise _refusal('settings: JSON is needed, such as {"select": "ca"}') from None
-    first, others = form.getlist("topology"), form.getlist("trajectories")
-    uploads = [item for item in (*first, *others) if isinstance(item, UploadFile)]
-    if len(first) != 1 or len(uploads) != 1 + len(others):
-        raise _refusal(f"one file is needed as topology, got {len(first)}")
+def store(uploads: list[UploadFile], folder: Path, limit: int) -> list[File]:
+    """Store files unpacked, with at most so many bytes in all, under plain names."""
     files, room = list[File](), limit
     for number, upload in enumerate(uploads, start=1):
         given = upload.filename or ""
-        name, path = shown_name(given), draft / INPUTS / f"{plain_name(given)}{_suffix(given)}"
+        path = folder / f"{plain_name(given)}{_suffix(given)}"
         path = path.with_stem(f"{path.stem}-{number}") if path.exists() else path
-        size = await run_in_threadpool(_store, upload.file, path, name, room, limit)
-        files.append(File(name=name, size=size, stored=path.name))
+        size = _unpack(upload.file, path, shown_name(given), room, limit)
+        files.append(File(name=shown_name(given), size=size, stored=path.name))
         room -= size
-    title = shown_name(title) or files[0].name
-    return {"title": title, "recipe": recipe, "settings": settings, "files": tuple(files)}
+    return files
 
 
 def checked_settings(recipe: str, given: Any) -> dict[str, Any]:
@@ -147,11 +95,9 @@ def _suffix(name: str) -> str:
     return suffix
 
 
-def _store(source: BinaryIO, path: Path, name: str, room: int, limit: int) -> int:
+def _unpack(source: BinaryIO, path: Path, name: str, room: int, limit: int) -> int:
     """Copy a file, unpacked if it is compressed, and return its size."""
     packed, size = source.read(2) == _MAGIC, 0  # by its bytes, as readers do
-    if not packed and name.lower().endswith(".gz"):
-        raise _refusal(f"{name}: it is not compressed: name it without .gz")
     source.seek(0)
     unpacked: Any = gzip.open if packed else nullcontext
     try:

@@ -12,52 +12,50 @@ import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from timme import memory
 from timme._files import write_atomically
-from timme._text import one_line
-from timme.analysis.settings import Model, RigiditySettings, details, make
+from timme._text import one_line, typed
+from timme.analysis.result import Made
+from timme.analysis.settings import RigiditySettings, details, make
 from timme.engine.checkpoint import Checkpoint
 from timme.fluctuations import TooFewSnapshotsError
 from timme.io.files import STRUCTURES, kind
 from timme.server import jobs
-from timme.server.jobs import MODELS, Job, Outcome, Progress, Recipe, ResultFile, plain_name
+from timme.server.jobs import MODELS, Job, Outcome, Progress, ResultFile, plain_name
 
 _PAUSE = 0.2  # seconds between two reports of progress
-_MODULES = {  # of recipes, which are imported when they are needed
-    "analyse": "recipe",
-    "analyse_rigidity": "rigidity",
-    "analyse_motion": "motion",
-    "compare": "comparison",
+_RECIPES = {  # in modules that are imported when they are needed
+    "run": "recipe:analyse",
+    "rigidity": "rigidity:analyse_rigidity",
+    "motion": "motion:analyse_motion",
+    "compare": "comparison:compare",
 }
-_INTERVAL = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))  # seconds
 
 
 class Reporter:
     """Writes how far a job is, a few times a second at most."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._phase, self._done = path, "starting", 0
-        self._begun = self._written = time.monotonic()
+        self._path = path
+        self.begin("reading")
 
     def begin(self, phase: str) -> None:
         """Name what is done next."""
-        self._phase, self._done, self._begun = phase, 0, time.monotonic()
+        self._phase, self._begun = phase, time.monotonic()
         self._write(Progress(phase=phase))
 
     def __call__(self, done: int, total: int) -> None:
         """Report how much of the phase is done."""
         now = time.monotonic()
-        if done < self._done:  # the next part of the phase
-            self._begun = now
-        elif now - self._written < _PAUSE and done < total:
-            return
-        passed, self._done = now - self._begun, done
-        left = passed * (total - done) / done if done and passed > 1 else None
-        self._write(Progress(phase=self._phase, done=done, total=total, seconds_left=left))
+        if done >= total or now - self._written > _PAUSE:
+            passed = now - self._begun
+            left = passed * (total - done) / done if done and passed > 1 else None
+            self._write(Progress(phase=self._phase, done=done, total=total, seconds_left=left))
 
     def _write(self, progress: Progress) -> None:
         self._written = time.monotonic()
@@ -93,84 +91,73 @@ def _end_with_server() -> None:
 
 
 def _carry_out(folder: Path, job: Job) -> Outcome:
+    """Make the result of a job, its files and their archive."""
     from timme.output.folder import files_of, write_folder
     from timme.output.summary import answer
 
     report = Reporter(folder / jobs.PROGRESS)
-    report.begin("reading")
-    settings: Any = make(MODELS[job.recipe], **job.settings)
-    recipe, settings, found = _analyse(folder, job, settings, report)
-    words = ["timme", "compare" if recipe == "comparison" else recipe]
-    words += [*(file.stored for file in job.files), *_options(settings)]
-    found = replace(found, made=replace(found.made, command=shlex.join(words)))
+    with Checkpoint(folder / jobs.CHECKPOINT, resume=True) as checkpoint:
+        found = _analyse(job, {"progress": report, "checkpoint": checkpoint})
+    made, files = found.made, [file.stored for file in job.files]
+    command = shlex.join(["timme", made.recipe, *files, *_options(made)])
+    found = replace(found, made=replace(made, command=command))
     report.begin("writing")
-    place, results = folder / jobs.RESULT, list[ResultFile]()
-    about = {Path(file.name): file.about for file in files_of(found)}
-    with zipfile.ZipFile(folder / jobs.ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in write_folder(found, place, overwrite=True, full=settings.full):
-            name = path.relative_to(place)
-            archive.write(path, f"timme-{plain_name(job.title)}/{name}")
-            described = about.get(name) or about.get(name.with_suffix(".png"), "")
-            size = path.stat().st_size
-            results.append(ResultFile(name=name.as_posix(), size=size, about=described))
+    place, title = folder / jobs.RESULT, f"timme-{plain_name(job.title)}"
+    about = {Path(file.name).with_suffix(""): file.about for file in files_of(found)}
+    names = [
+        path.relative_to(place)
+        for path in write_folder(found, place, overwrite=True, full=made.settings.full)
+    ]
+    with zipfile.ZipFile(place / f"{title}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.write(place / name, f"{title}/{name}")
+    listed = [(name, about[name.with_suffix("")]) for name in names]
+    listed.append((Path(f"{title}.zip"), "all of these files"))
     return Outcome(
-        recipe=recipe,
-        command=found.made.command,
+        recipe=made.recipe,
+        command=command,
         answer=answer(found),
         notes=found.notes,
-        results=tuple(results),
+        results=tuple(
+            ResultFile(name=name.as_posix(), size=(place / name).stat().st_size, about=text)
+            for name, text in listed
+        ),
     )
 
 
-def _analyse(
-    folder: Path, job: Job, settings: Model, report: Reporter
-) -> tuple[Recipe, Model, Any]:
-    """Return the recipe of a job with its settings and its result."""
+def _analyse(job: Job, how: dict[str, Any]) -> Any:
+    """Return the result of a job; of a single structure by its bonds, if the user left it open."""
     files = [file.stored for file in job.files]
-    how: dict[str, Any] = {"settings": settings, "progress": report}
-    if job.recipe == "comparison":
-        from timme.analysis.store import load
-
-        report.begin("comparing")
-        return job.recipe, settings, _recipe("compare")(*map(load, files), settings=settings)
-    if job.recipe in {"rigidity", "motion"}:
-        return job.recipe, settings, _recipe(f"analyse_{job.recipe}")(*files, **how)
+    settings: Any = make(MODELS[job.recipe], **job.settings)
     try:
-        path = folder / jobs.CHECKPOINT
-        with Checkpoint(path, resume=True, interval=_INTERVAL) as checkpoint:
-            return "run", settings, _recipe("analyse")(*files, checkpoint=checkpoint, **how)
+        return _call("run" if job.recipe == "auto" else job.recipe, files, settings, how)
     except TooFewSnapshotsError:
-        if job.recipe == "run" or kind(Path(files[0])) not in STRUCTURES:
+        if job.recipe != "auto" or kind(Path(files[0])) not in STRUCTURES:
             raise
-    known = RigiditySettings.model_fields
-    shared = make(
-        RigiditySettings, **{name: job.settings[name] for name in job.settings if name in known}
-    )
+    known = job.settings.keys() & RigiditySettings.model_fields.keys()
+    settings = make(RigiditySettings, **{name: job.settings[name] for name in known})
     notes = ["one snapshot has no fluctuations: these are rigid clusters by bonds"]
-    if unused := sorted({*job.settings} - {*known}):
+    if unused := sorted(job.settings.keys() - known):
         notes.append(f"not used for one snapshot: {', '.join(unused)}")
-    found = _recipe("analyse_rigidity")(*files, settings=shared, progress=report)
-    return "rigidity", shared, replace(found, notes=(*notes, *found.notes))
+    found = _call("rigidity", files, settings, how)
+    return replace(found, notes=(*notes, *found.notes))
 
 
-def _recipe(name: str) -> Any:
-    return getattr(import_module(f"timme.analysis.{_MODULES[name]}"), name)
+def _call(recipe: str, files: list[str], settings: Any, how: dict[str, Any]) -> Any:
+    """Carry out a recipe, with what it takes of progress and checkpoint."""
+    function = resolve_name(f"timme.analysis.{_RECIPES[recipe]}")
+    taken = how.keys() & signature(function).parameters.keys()
+    return function(*files, settings=settings, **{name: how[name] for name in taken})
 
 
-def _options(settings: Model) -> Iterator[str]:
+def _options(made: Made) -> Iterator[str]:
     """Write what was given as options of the command line."""
-    for name in sorted(settings.model_fields_set):
-        value = getattr(settings, name)
-        if isinstance(value, dict):
-            value = [f"{key}={other}" for key, other in value.items()]
-        words = {None: "none", True: "yes", False: "no"}
-        text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-        text = words[value] if value is None or isinstance(value, bool) else text
-        about = details(type(settings), name)
-        if not about["flags"] or value is False:
-            yield from ("--set", f"{name}={text}")
+    for name in made.given:
+        value, about = getattr(made.settings, name), details(type(made.settings), name)
+        if about["flags"] and about["label"]:
+            yield from (about["flags"][-1], typed(value))
         else:
-            yield from (about["flags"][-1], text) if about["label"] else about["flags"][-1:]
+            yield from ("--set", f"{name}={typed(value)}")
 
 
 if __name__ == "__main__":
