@@ -90,7 +90,7 @@ def children(process: int) -> list[str]:
 
 def unnamed(process: int, folder: Path) -> list[str]:
     """Files without a name in a folder that a process has open."""
-    opened = [os.readlink(path) for path in Path(f"/proc/{process}/fd").iterdir()]
+    opened = [str(path.readlink()) for path in Path(f"/proc/{process}/fd").iterdir()]
     return [name for name in opened if name.startswith(f"{folder}/") and "deleted" in name]
 
 
