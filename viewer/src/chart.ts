@@ -3,6 +3,8 @@
 import { h } from "./dom";
 import { pathThrough, s } from "./svg";
 
+const LEFT = 66; // pixels for numbers and the title of the y axis
+
 export interface Axis {
   label: string;
   range: [number, number];
@@ -21,7 +23,6 @@ export interface Spec {
   name: string; // for screen readers and saved files
   x: Axis;
   y: Axis;
-  right?: Axis;
   lines: Line[];
   raster?: string; // address of an image that fills the frame
   marker?: number; // on the x axis
@@ -131,8 +132,7 @@ export class Chart {
     const [width, height] = this.size;
     if (!width || !height) return;
     const legend = spec.legend && spec.lines.length > 1 ? 20 : 0;
-    const right = spec.right ? 52 : 16;
-    this.box = { x: 58, y: 10 + room + legend, width: Math.max(20, width - 58 - right), height: Math.max(20, height - 50 - room - legend) };
+    this.box = { x: LEFT, y: 10 + room + legend, width: Math.max(20, width - LEFT - 22), height: Math.max(20, height - 50 - room - legend) };
     const { x, y, width: wide, height: high } = this.box;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("aria-label", spec.name);
@@ -144,8 +144,7 @@ export class Chart {
       inside,
       s("rect", { ...frame, class: "frame" }),
       ...this.drawBottom(spec.x),
-      ...this.drawSide(spec.y, x, -1),
-      ...(spec.right ? this.drawSide(spec.right, x + wide, 1) : []),
+      ...this.drawSide(spec.y),
       ...(legend ? this.drawLegend(spec.lines) : []),
       this.marker,
       this.overlay,
@@ -179,17 +178,16 @@ export class Chart {
     return [...marks, s("text", { x: x + width / 2, y: y + height + 33, "text-anchor": "middle", class: "title" }, label)];
   }
 
-  private drawSide({ label, range, ticks: given }: Axis, edge: number, side: 1 | -1): SVGElement[] {
-    const { y, height } = this.box;
+  private drawSide({ label, range, ticks: given }: Axis): SVGElement[] {
+    const { x, y, height } = this.box;
     const place = scale(range, y + height, y);
-    const anchor = side < 0 ? "end" : "start";
     const marks = (given ?? ticks(range, height / 45)).flatMap(({ value, text }) => [
-      s("line", { class: "tick", x1: edge, x2: edge + 4 * side, y1: place(value), y2: place(value) }),
-      s("text", { x: edge + 7 * side, y: place(value) + 4, "text-anchor": anchor }, text),
+      s("line", { class: "tick", x1: x, x2: x - 4, y1: place(value), y2: place(value) }),
+      s("text", { x: x - 7, y: place(value) + 4, "text-anchor": "end" }, text),
     ]);
-    const [along, middle] = [edge + 43 * side, y + height / 2];
+    const [along, middle] = [14, y + height / 2];
     const turned = `rotate(-90 ${along} ${middle})`;
-    return [...marks, s("text", { x: along, y: middle + 4, "text-anchor": "middle", class: "title", transform: turned }, label)];
+    return [...marks, s("text", { x: along, y: middle, "text-anchor": "middle", class: "title", transform: turned }, label)];
   }
 
   private drawLegend(lines: Line[]): SVGElement[] {

@@ -2,11 +2,11 @@
 
 import { at, runs } from "./arrays";
 import type { Colouring } from "./colours";
-import { h, swatch } from "./dom";
+import { h, swatch, unbroken } from "./dom";
 import type { Cluster } from "./hierarchy";
 import { wholes, words } from "./scene";
 import type { Change, State } from "./state";
-import { count, cutoffText, number, ranges, shorten, withUnit } from "./text";
+import { capitalized, count, cutoffText, number, ranges, shorten, withUnit } from "./text";
 
 const MOST = 100; // rows of the table
 
@@ -95,7 +95,7 @@ export class ClusterTable {
     private readonly zoom: (shown: Iterable<number>) => void,
   ) {
     const { shown, quantity } = state.scene;
-    const all = [...heads(quantity.cutoff), [shown.word[0]!.toUpperCase() + shown.word.slice(1), ""] as [string, string]];
+    const all = [...heads(quantity.cutoff), [capitalized(shown.word), ""] as [string, string]];
     const head = h("tr", {}, ...all.map(([name, title]) => h("th", { scope: "col", title: title || null }, name)));
     const scroller = h("div", { class: "scroller", tabindex: 0 }, h("table", {}, h("thead", {}, head), this.body));
     this.element = h("div", { class: "clusters" }, this.summary, scroller, this.more, this.detail);
@@ -131,7 +131,7 @@ export class ClusterTable {
   private rowOf(row: Row, k: number): HTMLElement {
     const { state } = this;
     const name = h("button", { type: "button", class: "name" }, swatch(row.colour, row.look), String(k + 1));
-    const cells = [String(row.size), row.forms, row.joins, row.support, row.separation, shorten(row.members, 90)];
+    const cells = [String(row.size), row.forms, row.joins, row.support, row.separation, unbroken(shorten(row.members, 90))];
     return h(
       "tr",
       {

@@ -3,7 +3,7 @@
 import { mobilityRange } from "./colours";
 import { h, rampOf } from "./dom";
 import type { Colouring, State, Style } from "./state";
-import { cutoffText, number, withUnit } from "./text";
+import { number, relativeText, withUnit } from "./text";
 
 const COLOURINGS = "Bodies come from the motion as a whole, clusters from pair fluctuations at one cutoff.";
 const CUTOFF = "Pairs whose distance varies by less than σc move together. Drag, or use ↑ ↓.";
@@ -32,7 +32,7 @@ export class Controls {
 
   constructor(private readonly state: State) {
     const { scene } = state;
-    const what = { bodies: "rigid bodies", groups: "groups", network: "network", core: "rigid clusters" };
+    const what = { bodies: "rigid bodies", groups: "groups", network: "network", clusters: "clusters of the finding" };
     const colourings: [Colouring, string][] = scene.groups ? [["groups", what[scene.groups.what]]] : [];
     colourings.push(["clusters", `clusters at ${scene.quantity.cutoff}`], ["mobility", "mobility"]);
     const colouring = select("Colour by", `${COLOURINGS} Mobility: ${MOBILITY}`, colourings, (value) => state.setColouring(value));
@@ -59,7 +59,7 @@ export class Controls {
     this.colouring.value = state.colouring;
     this.ramp.hidden = state.colouring !== "mobility";
     this.field.value = number(cutoff, 4);
-    this.relative.textContent = cutoffText(cutoff, scene).replace(/^.*?= [^=]*/, "").replace("= ", "") || scene.quantity.unit;
+    this.relative.textContent = [scene.quantity.unit, relativeText(cutoff, scene)].filter(Boolean).join(" ");
     this.scale.value = scene.scales.some((scale) => scale.cutoff === cutoff) ? String(cutoff) : "";
   }
 }

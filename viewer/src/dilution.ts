@@ -17,7 +17,7 @@ const ROOM = 38; // for the strip and names of chains
 const LOOKS: Record<string, string> = {
   solid: "well supported",
   hatched: "tentative",
-  faded: "not reproducible",
+  faded: "not established",
 };
 
 export class Dilution {
@@ -83,7 +83,7 @@ export class Dilution {
 
   private spec(): Spec {
     const { scene } = this.state;
-    const { quantity, length, shown } = scene;
+    const { quantity, shown } = scene;
     const size = this.order.length;
     const numbers = wholes(shown.numbers);
     const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((step) => size / step <= 12) ?? Math.ceil(size / 10);
@@ -91,15 +91,10 @@ export class Dilution {
       .filter((place) => at(numbers, place) % every === 0)
       .map((place) => ({ value: place + 0.5, text: String(numbers[place]) }));
     const unit = quantity.unit ? ` (${quantity.unit})` : "";
-    const right = length && {
-      label: `${quantity.cutoff} / ${length.name}`,
-      range: [this.range[0] / length.value, this.range[1] / length.value] as [number, number],
-    };
     return {
       name: `Dilution plot: clusters of ${size} ${shown.word} at cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${unit}`,
       x: { label: shown.label, range: [0, size], ticks },
       y: { label: `Cutoff ${quantity.cutoff}${unit}`, range: this.range },
-      ...(right ? { right } : {}),
       lines: [],
     };
   }

@@ -44,6 +44,12 @@ export function factList(facts: readonly (readonly [string, string])[]): HTMLEle
   return h("dl", { class: "facts" }, ...facts.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]));
 }
 
+/** Text whose ranges, such as "A 31-67", are never broken at the end of a line. */
+export function unbroken(text: string): HTMLElement {
+  const parts = text.split(/(\b(?:\w )?\d+-\d+)/);
+  return h("span", {}, ...parts.map((part, k) => (k % 2 ? h("span", { class: "range" }, part) : part)));
+}
+
 /** Save text or a blob as a file of the reader. */
 export function download(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);

@@ -1,14 +1,10 @@
 // The finding: title, badge, facts, notes, and the table of bodies or groups.
 
-import { factList, h, swatch } from "./dom";
+import { factList, h, swatch, unbroken } from "./dom";
 import type { Finding, Groups } from "./scene";
+import { capitalized } from "./text";
 
-const HEADS = {
-  bodies: { row: "Body", members: "Residues", fit: "Fit", moves: "Moves by" },
-  groups: { row: "Group", members: "Members", fit: "Inside", moves: "To others" },
-  core: { row: "Cluster", members: "Residues", fit: "Fit", moves: "Moves by" },
-  network: { row: "Network", members: "Members", fit: "Inside", moves: "To others" },
-};
+const ROWS = { bodies: "Body", groups: "Group", network: "Network", clusters: "Cluster" };
 
 /** The heading of the page: sentence, badge, source and size. */
 export function heading({ sentence, badge, size }: Finding, buttons: HTMLElement): HTMLElement {
@@ -16,7 +12,7 @@ export function heading({ sentence, badge, size }: Finding, buttons: HTMLElement
   return h(
     "header",
     {},
-    h("h1", {}, sentence),
+    h("h1", {}, unbroken(sentence)),
     h("p", { class: "source" }, ...(badge ? [h("span", { class: "badge", "data-level": level }, badge)] : []), h("span", {}, size), buttons),
   );
 }
@@ -32,22 +28,22 @@ export function factsCard({ facts, notes }: Finding): HTMLElement {
 }
 
 /** The table of bodies, groups or networks; `look` is called with the number of a chosen row. */
-export function groupTable({ what, rows }: Groups, look: (row: number) => void): HTMLElement {
-  const heads = HEADS[what];
+export function groupTable({ what, rows }: Groups, word: string, look: (row: number) => void): HTMLElement {
+  const bodies = what === "bodies";
+  const title = { members: capitalized(word), size: "Size", fit: bodies ? "Fit" : "Inside", moves: bodies ? "Moves by" : "To others" };
   const columns = (["members", "size", "fit", "moves"] as const).filter((name) => rows.some((row) => row[name] !== ""));
-  const title = { ...heads, size: "Size" };
   const body = rows.map((row, k) => {
     const name = h("button", { type: "button", class: "name", title: "Show in the structure", click: () => look(k) }, swatch(row.colour), String(k + 1));
-    return h("tr", {}, h("th", { scope: "row" }, name), ...columns.map((column) => h("td", { class: column }, row[column])));
+    return h("tr", {}, h("th", { scope: "row" }, name), ...columns.map((column) => h("td", { class: column }, unbroken(row[column]))));
   });
   return h(
     "section",
     { class: "card", "aria-label": `Table of ${what}` },
-    h(
+    h("div", { class: "scroller", tabindex: 0 }, h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, heads.row), ...columns.map((column) => h("th", { scope: "col" }, title[column])))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ROWS[what]), ...columns.map((column) => h("th", { scope: "col" }, title[column])))),
       h("tbody", {}, ...body),
-    ),
+    )),
   );
 }

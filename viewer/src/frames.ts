@@ -12,7 +12,7 @@ export class Frames {
   private readonly packed: Int16Array;
   private readonly fits: Float32Array | null;
 
-  constructor(private readonly space: Space) {
+  constructor(private readonly space: Pick<Space, "frames" | "snapshots" | "fits" | "molecular" | "spacing" | "centre" | "step">) {
     this.packed = shorts(space.frames);
     this.nSites = this.packed.length / space.snapshots.length / 3;
     this.fits = space.fits ? singles(space.fits) : null;

@@ -4,7 +4,6 @@ import { aboutPanel } from "./about";
 import { Chart } from "./chart";
 import { ClusterTable, clusterRows } from "./clusters";
 import { Colouring } from "./colours";
-import { mountComparison } from "./comparison";
 import { Controls } from "./controls";
 import { angleFigure, curveFigures, type Figure } from "./curves";
 import { Dilution } from "./dilution";
@@ -15,7 +14,7 @@ import { keyHelp, listen } from "./keyboard";
 import { MatrixPanel } from "./matrix";
 import { samplingPanel } from "./sampling";
 import { csvText, pngOf, saveMenu, svgText } from "./save";
-import { checkFormat, type Comparison, type Scene, wholes } from "./scene";
+import { checkFormat, type Scene, wholes } from "./scene";
 import { State } from "./state";
 import { type Tab, tabs } from "./tabs";
 import { messageOf } from "./text";
@@ -31,7 +30,7 @@ export interface Page {
 }
 
 /** The element of a page within a host, with the colours of the reader's theme. */
-export function pageRoot(host: HTMLElement, signal: AbortSignal, changed: () => void): HTMLElement {
+function pageRoot(host: HTMLElement, signal: AbortSignal, changed: () => void): HTMLElement {
   const root = h("div", { class: "timme" });
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const follow = (): void => {
@@ -46,12 +45,8 @@ export function pageRoot(host: HTMLElement, signal: AbortSignal, changed: () => 
 }
 
 /** Build the page within an element; keys are heard there, or in what is given. */
-export function mount(host: HTMLElement, scene: Scene | Comparison, keys: HTMLElement | Document = host): Page | { dispose(): void } {
+export function mount(host: HTMLElement, scene: Scene, keys: HTMLElement | Document = host): Page {
   checkFormat(scene);
-  return "pair" in scene ? mountComparison(host, scene) : mountScene(host, scene, keys);
-}
-
-function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Document): Page {
   const life = new AbortController();
   const state = new State(scene);
   const colouring = new Colouring(state);
@@ -108,7 +103,7 @@ function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Documen
     state.setColouring("groups");
     zoom(Array.from(labels ?? [], (label, object) => (label === row ? object : -1)));
   };
-  const table = scene.groups?.rows.length ? groupTable(scene.groups, show) : null;
+  const table = scene.groups?.rows.length ? groupTable(scene.groups, scene.shown.word, show) : null;
   const answer = h("div", { class: "answer" }, ...(table ? [table] : []), factsCard(scene.finding));
   root.append(heading(scene.finding, buttons), h("div", { class: "first" }, structure, plot), answer, tabs(entries), help);
 

@@ -5,7 +5,7 @@ import { messageOf } from "./text";
 
 declare global {
   interface Window {
-    timme?: { mount: typeof mount; page?: Page | { dispose(): void } };
+    timme?: { mount: typeof mount; page?: Page };
   }
 }
 

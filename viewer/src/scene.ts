@@ -69,7 +69,7 @@ export interface Finding {
 
 /** What the first picture shows; labels (i4) are of shown objects, -1 for none. */
 export interface Groups {
-  what: "bodies" | "groups" | "network" | "core";
+  what: "bodies" | "groups" | "network" | "clusters";
   labels: Packed;
   rows: { colour: string; members: string; size: string; fit: string; moves: string }[];
 }
@@ -118,8 +118,6 @@ export interface Curves {
   sizes: number[];
   sizeFractions: Packed[]; // f4, sites in clusters of each of these sizes
   largest: Packed; // i4
-  mean: Packed; // f4
-  number: Packed; // i4
   theory: { cutoffs: Packed; fraction: Packed } | null; // f4
   chance: { cutoffs: Packed; largest: Packed } | null; // f4, largest cluster of independent walkers (95 %)
 }
@@ -153,8 +151,8 @@ export interface Sampling {
 export interface Space {
   dimensions: number;
   molecular: boolean;
-  cif: string | null; // polymers, drawn as a cartoon
-  cifSites: Packed; // i4, site of each atom of it, or -1
+  cif: string | null; // the sites seen in the first frame, drawn as a cartoon
+  cifSites: Packed; // i4, site of each atom of it
   spacing: number; // typical distance of neighbours
   bonds: Packed; // i4, pairs of sites
   contacts: Packed; // i4, pairs of sites
@@ -166,15 +164,7 @@ export interface Space {
   fits: Packed | null; // f4 (frames, 12): rotation row by row, then shift, onto body 1 of the first frame
   view: number[] | null; // 9: rotation of the opening view, row by row
   snapshots: number[]; // number of each frame, from 1
-}
-
-/** A comparison: two scenes, in which matched clusters have one colour, and the agreement of their clusters. */
-export interface Comparison {
-  format: number;
-  title: string;
-  finding: Finding;
-  pair: [Scene, Scene];
-  agreement: { cutoffs: [Packed, Packed]; rand: Packed }; // f4; rand is (first, second)
+  opens: number; // frame in which the most sites are seen
 }
 
 /** Refuse a scene that another version wrote. */

@@ -15,7 +15,7 @@ export class State {
   cut: Cut;
   colouring: Colouring;
   style: Style;
-  frame = 0;
+  frame: number;
   superposed: boolean;
   anchor = -1; // a shown object of the selected cluster
   hovered: Run | null = null; // a cluster, as a run of leaf order
@@ -27,6 +27,7 @@ export class State {
     this.chains = words(scene.shown.chains);
     this.colouring = scene.groups ? "groups" : "clusters";
     this.style = scene.space?.cif ? "cartoon" : "sticks";
+    this.frame = scene.space?.opens ?? 0;
     this.superposed = Boolean(scene.space?.fits);
     this.cut = this.hierarchy.cut(scene.finding.cutoff, scene.shown.minSize);
   }

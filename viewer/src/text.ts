@@ -22,6 +22,10 @@ export function count(value: number, word: string): string {
   return `${value.toLocaleString("en")} ${value === 1 ? word.replace(/s$/, "") : word}`;
 }
 
+export function capitalized(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
 /** Write members as ranges such as "A 1-29, 68-115"; names end with numbers where they are to be joined. */
 export function ranges(members: ArrayLike<number>, names: string[], chains: string[]): string {
   const several = new Set(chains).size > 1 || (chains[0] ?? "") !== "";
@@ -46,9 +50,13 @@ export function shorten(text: string, length: number): string {
   return `${kept.join(", ")} (+${text.split(", ").length - kept.length})`;
 }
 
-export function cutoffText(cutoff: number, { quantity, length }: Scene): string {
-  const relative = length && cutoff > 0 ? ` = ${number(cutoff / length.value)} ${length.name}` : "";
-  return `${quantity.cutoff} = ${withUnit(cutoff, quantity)}${relative}`;
+/** A cutoff in units of the length of the scene. */
+export function relativeText(cutoff: number, { length }: Scene): string {
+  return length && cutoff > 0 ? `= ${number(cutoff / length.value)} ${length.name}` : "";
+}
+
+export function cutoffText(cutoff: number, scene: Scene): string {
+  return `${scene.quantity.cutoff} = ${withUnit(cutoff, scene.quantity)} ${relativeText(cutoff, scene)}`.trim();
 }
 
 export function messageOf(error: unknown): string {

@@ -64,7 +64,7 @@ export class View {
     this.flat = space.dimensions < 3;
     this.frames = new Frames(space);
     const { nSites, toView } = this.frames;
-    this.positions = this.frames.positions(0, state.superposed);
+    this.positions = this.frames.positions(state.frame, state.superposed);
     const [bonds, contacts] = [wholes(space.bonds), wholes(space.contacts)];
     this.nBonds = bonds.length / 2;
     this.sticks = new Int32Array(bonds.length + contacts.length);
@@ -280,11 +280,9 @@ export class View {
 
   /** Load the cartoon; until then sites are drawn as points. */
   private async addCartoon(): Promise<void> {
-    const { centre } = this.space;
-    const original = this.frames.positions(0, false).map((x, k) => x + centre[(k % 3) as 0 | 1 | 2]);
     const colourOf = (site: number): number =>
       this.colours.subarray(3 * site, 3 * site + 3).reduce((sum, part) => 256 * sum + Math.round(255 * part), 0);
-    const cartoon = await Cartoon.on(this.stage, this.space, original, colourOf);
+    const cartoon = await Cartoon.on(this.stage, this.space, colourOf);
     if (this.disposed) return;
     this.cartoon = cartoon;
     for (const site of cartoon.covered()) this.covered[site] = 1;

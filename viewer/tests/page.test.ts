@@ -9,7 +9,7 @@ import { Frames } from "../src/frames";
 import { checkFormat, doubles, octets, shorts, singles, wholes, words } from "../src/scene";
 import { pathThrough } from "../src/svg";
 import { count, number, ranges, shorten } from "../src/text";
-import { molecule, pack, packWords } from "./fixtures";
+import { pack, packWords } from "./fixtures";
 
 test("ticks are round, lie within the range, and are about as many as asked for", () => {
   for (const [low, high] of [[0, 1], [0.013, 0.047], [-3, 250], [1e-4, 2e-4]] as const) {
@@ -62,10 +62,10 @@ test("a scene of another format is refused", () => {
 });
 
 test("a missing site stays where it was last, and a fit turns every site", () => {
-  const space = molecule().space!;
   const packed = [100, 0, 0, -32768, -32768, -32768, 0, 100, 0];
   const quarter = [0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0];
-  const frames = new Frames({ ...space, centre: [0, 0, 0], frames: pack("i2", packed), snapshots: [1, 2, 3], fits: pack("f4", [...quarter, ...quarter, ...quarter]) });
+  const fits = pack("f4", [...quarter, ...quarter, ...quarter]);
+  const frames = new Frames({ molecular: true, spacing: 1, centre: [0, 0, 0], step: 0.01, frames: pack("i2", packed), snapshots: [1, 2, 3], fits });
   assert.equal(frames.nSites, 1);
   assert.deepEqual([0, 1, 2].map((frame) => frames.has(frame, 0)), [true, false, true]);
   assert.deepEqual([...frames.positions(1, false)], [1, 0, 0]);

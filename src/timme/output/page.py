@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from timme import theory
 from timme._arrays import Ints
+from timme._text import counted
 from timme.analysis import tables
 from timme.analysis.finding import Finding
 from timme.analysis.result import Analysis, Body
@@ -40,6 +41,8 @@ MISSING = (
     "the interactive page is not part of this installation, because npm could not be reached when "
     "it was built: install again with access to npm (from a checkout: make page)"
 )
+_GROUPS = {"groups": "groups", "network": "network"}  # what findings show; others show bodies
+_GROUPS |= dict.fromkeys(("none", "core", "agreement"), "clusters")
 
 Scene = dict[str, Any]
 
@@ -192,9 +195,9 @@ def _size(analysis: Analysis) -> str:
     name = system.shown_name if system.shown_name == "Cα" else f"{system.shown_name}s"
     size = [f"{len(system.shown):,} {name}"]
     if system.n_snapshots:
-        size.append(f"{system.n_snapshots:,} snapshot{'s' * (system.n_snapshots > 1)}")
+        size.append(counted(system.n_snapshots, "snapshot"))
     if known is not None and math.isfinite(known.sampling.n_effective):
-        size.append(f"about {known.sampling.n_effective:.0f} independent samples")
+        size.append(f"about {counted(round(known.sampling.n_effective), 'independent sample')}")
     return " · ".join(size)
 
 
@@ -233,17 +236,16 @@ def _groups(analysis: Analysis) -> Scene | None:
     n_groups, bodies = int(labels.max(initial=-1)) + 1, analysis.bodies
     if found is None or n_groups == 0:
         return None
-    paint = style.group_colours(analysis).tolist()
+    paint, what = style.group_colours(analysis).tolist(), _GROUPS.get(found.kind, "bodies")
     rows = []
     for group in range(n_groups):
         members = np.flatnonzero(labels == group)
-        are_bodies = n_groups == len(bodies)
+        are_bodies = what == "bodies" and n_groups == len(bodies)
         fit, moves = _body(bodies[group]) if are_bodies else _inside(analysis, members)
         names = tables.runs(analysis.shown_atoms, members)
         row = {"colour": paint[group], "members": names, "size": str(len(members))}
         rows.append(row | {"fit": fit, "moves": moves})
-    kind = found.kind if found.kind in {"groups", "network", "core"} else "bodies"
-    return {"what": kind, "labels": labels, "rows": rows}
+    return {"what": what, "labels": labels, "rows": rows}
 
 
 def _body(body: Body, unit: str = "Å") -> tuple[str, str]:
@@ -330,7 +332,7 @@ def _clusters(analysis: Analysis) -> list[Scene]:
 
 def _curves(analysis: Analysis, limits: tuple[float, float]) -> Scene:
     tree, large = analysis.hierarchy, tables.min_size(analysis)
-    counted = count_clusters(tree, large=large, cutoffs=tree.levels)
+    curves = count_clusters(tree, large=large, cutoffs=tree.levels)
     chance = analysis.confidence and analysis.confidence.chance
     drawn: Scene = {"theory": None, "chance": None}
     if analysis.made.theory and analysis.system.n_snapshots == 2:
@@ -342,10 +344,10 @@ def _curves(analysis: Analysis, limits: tuple[float, float]) -> Scene:
         drawn["chance"] = {"cutoffs": chance.cutoffs, "largest": high}
     return drawn | {
         "large": large,
-        "fraction": counted.large_fraction,
-        "sizes": counted.sizes,
-        "sizeFractions": list(counted.size_fractions),
-        "largest": counted.largest,
+        "fraction": curves.large_fraction,
+        "sizes": curves.sizes,
+        "sizeFractions": list(curves.size_fractions),
+        "largest": curves.largest,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 CORE, THEORY = style.SAFE[0], "#d55e00"
 _MOST_VECTORS = 20_000  # stripes; more become an image within a vector file
 _MOST_SHADED = 5_000  # sites whose clusters are shaded by their support
-_SHADES = {  # transparency of white over a cluster, its hatching, and what they mean
-    "well supported": (0.0, "", "well supported"),
-    "tentative": (0.3, "//////", "tentative"),
-    "not established": (0.65, "", "not established"),
+_SHADES = {  # transparency of white over a cluster, and its hatching
+    "well supported": (0.0, ""),
+    "tentative": (0.3, "//////"),
+    "not established": (0.65, ""),
 }
 
 
@@ -55,7 +56,8 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
     figure = style.new_figure(height * style.HEIGHT, 1.2 * style.WIDTH)
     upper, lower = map(style.set_letters, figure.subplots(2, 1, height_ratios=ratios))
     if analysis.finding is not None:
-        caption = "\n".join(textwrap.wrap(analysis.finding.sentence, 72))
+        whole = re.sub(r"\b(\w) (?=\d)", "\\1\N{NO-BREAK SPACE}", analysis.finding.sentence)
+        caption = "\n".join(textwrap.wrap(whole, 72, break_on_hyphens=False))
         figure.suptitle(
             caption, x=0.01, ha="left", size=style.NORMAL + 1, weight="bold", parse_math=False
         )
@@ -198,7 +200,7 @@ def _shade(axes: Axes, confidence: Confidence, place: Ints) -> None:
         corners = np.array([[left, left, left + 1, left + 1], [low, high, high, low]])
         rows[record.sure].append(corners.transpose(2, 1, 0))
     handles = []
-    for sure, (alpha, hatch, words) in _SHADES.items():
+    for sure, (alpha, hatch) in _SHADES.items():
         if not rows[sure]:
             continue
         if alpha:
@@ -211,7 +213,7 @@ def _shade(axes: Axes, confidence: Confidence, place: Ints) -> None:
             lines.set(linewidths=0, zorder=1.6)
             axes.add_collection(lines, autolim=False)
         grey = str(1 - 0.67 * (1 - alpha))
-        handles.append(Patch(facecolor=grey, edgecolor="white", hatch=hatch, label=words))
+        handles.append(Patch(facecolor=grey, edgecolor="white", hatch=hatch, label=sure))
     if handles:
         style.draw_legend(axes, "below", handles=handles, ncols=3)
 

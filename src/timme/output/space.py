@@ -16,7 +16,7 @@ from timme.ensemble.atoms import angstroms, unit_label
 from timme.ensemble.space import Boxes
 from timme.motion.fits import fit
 from timme.motion.hinges import Hinge
-from timme.output import style
+from timme.output import structures, style
 
 MISSING = -32768  # in frames, of a site that is not seen
 _MOST_STEPS = 32_000  # from the centre to the farthest site
@@ -47,8 +47,8 @@ def space(analysis: Analysis) -> Part:
     return {
         "dimensions": system.coordinates.shape[1],
         "molecular": molecular,
-        "cif": None,
-        "cifSites": np.flatnonzero(seen),
+        "cif": structures.cif(analysis) if structures.has_backbone(analysis) else None,
+        "cifSites": structures.seen(analysis),
         "spacing": spacing,
         "bonds": _bonds(analysis),
         "contacts": contacts,
@@ -57,6 +57,7 @@ def space(analysis: Analysis) -> Part:
         "centre": centre.tolist(),
         "step": step,
         "frames": steps.astype(np.int16),
+        "opens": int(np.isfinite(frames).all(axis=2).sum(axis=1).argmax()),
         "fits": _fits(analysis, first, frames),
         "view": _view(first[seen]) if molecular and seen.sum() > 3 else None,
         "snapshots": (numbers + 1).tolist(),

@@ -59,6 +59,12 @@ def clusters_of_sites(analysis: Analysis) -> Ints:
     return np.append(of_clusters[every], 0)[system.site_objects]
 
 
+def has_backbone(analysis: Analysis) -> bool:
+    """Return whether a cartoon can be drawn."""
+    names = set(analysis.system.sites.names.tolist())
+    return {"N", "CA", "C"} <= names or {"P", "C4'", "O3'"} <= names
+
+
 def seen(analysis: Analysis) -> Ints:
     """Return the sites seen in the first snapshot, which structure files hold."""
     return np.flatnonzero(np.isfinite(analysis.system.coordinates).all(axis=1))

@@ -100,12 +100,6 @@ def _mode(analysis: Analysis) -> list[Arrow]:
     return [Arrow(f"mode_{k + 1}", "#444444", start[k], start[k] + way[k]) for k in chosen.tolist()]
 
 
-def has_backbone(analysis: Analysis) -> bool:
-    """Return whether a cartoon can be drawn."""
-    names = set(analysis.system.sites.names.tolist())
-    return {"N", "CA", "C"} <= names or {"P", "C4'", "O3'"} <= names
-
-
 def pymol(analysis: Analysis) -> str:
     """Return a script of PyMOL with a scene for each view."""
     lines = [
@@ -115,7 +109,7 @@ def pymol(analysis: Analysis) -> str:
         "bg_color white",
         f"set_color timme_rest, {_rgb(style.REST)}",
     ]
-    look = "cartoon" if has_backbone(analysis) else "ribbon"
+    look = "cartoon" if structures.has_backbone(analysis) else "ribbon"
     every = views(analysis)
     for view in every:
         lines += ["hide everything", "disable all", "enable timme", "color timme_rest, timme"]
@@ -138,7 +132,8 @@ def pymol(analysis: Analysis) -> str:
 def chimerax(analysis: Analysis) -> str:
     """Return a script of ChimeraX with a model for each view; the first is shown."""
     lines = [f"# {structures.title(analysis)}", "set bgColor white"]
-    look, made = "c" if has_backbone(analysis) else "a", 100  # models above those of ChimeraX
+    look = "c" if structures.has_backbone(analysis) else "a"
+    made = 100  # models above those of ChimeraX
     for number, view in enumerate(views(analysis), start=1):
         lines += [f"open {STRUCTURE} name {view.name}", f"hide #{number} target abc"]
         lines += [f"show #{number} target {look}", f"show #{number} & ligand target a"]
@@ -172,7 +167,7 @@ def vmd(analysis: Analysis) -> str:
         "set here [file dirname [info script]]",
         "color Display Background white",
     ]
-    look = "NewCartoon" if has_backbone(analysis) else "Licorice"
+    look = "NewCartoon" if structures.has_backbone(analysis) else "Licorice"
     every = views(analysis)
     paints = {style.REST, *(group.colour for view in every for group in view.groups)}
     paints |= {arrow.colour for view in every for arrow in view.arrows}
