@@ -205,6 +205,7 @@ def test_the_keyboard_moves_plays_and_explains(show: Open, molecule: Analysis) -
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
     page.keyboard.press("Escape")
+    wait(page, "!document.activeElement.closest('dialog')")
     page.evaluate("timme.page.state.select(0)")
     page.keyboard.press("Escape")
     assert page.evaluate("timme.page.state.anchor") == -1

@@ -23,7 +23,7 @@ export class Film {
     this.slider = h("input", { type: "range", min: 0, max: last, value: 0, "aria-label": "Snapshot", input: () => this.go(Number(this.slider.value)) });
     this.button = h("button", { type: "button", click: () => this.toggle() });
     this.fit = h("input", { type: "checkbox", change: () => state.setSuperposed(this.fit.checked) });
-    const what = state.scene.groups?.what === "bodies" ? "Superpose on body 1" : "Superpose on the core";
+    const what = state.scene.groups?.what === "body" ? "Superpose on body 1" : "Superpose on the core";
     const title = "Removes overall tumbling, so that only relative motion is left.";
     const fitted = h("label", { title, hidden: !space.fits }, this.fit, what);
     this.element = h("div", { class: "film", role: "group", "aria-label": "Snapshots" }, this.button, this.slider, this.label, fitted);

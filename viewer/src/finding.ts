@@ -4,8 +4,6 @@ import { factList, h, swatch, unbroken } from "./dom";
 import type { Finding, Groups } from "./scene";
 import { capitalized } from "./text";
 
-const ROWS = { bodies: "Body", groups: "Group", network: "Network", clusters: "Cluster" };
-
 /** The heading of the page: sentence, badge, source and size. */
 export function heading({ sentence, badge, size }: Finding, buttons: HTMLElement): HTMLElement {
   const level = /well supported/i.test(badge) ? "good" : /tentative/i.test(badge) ? "fair" : "open";
@@ -29,7 +27,7 @@ export function factsCard({ facts, notes }: Finding): HTMLElement {
 
 /** The table of bodies, groups or networks; `look` is called with the number of a chosen row. */
 export function groupTable({ what, rows }: Groups, word: string, look: (row: number) => void): HTMLElement {
-  const bodies = what === "bodies";
+  const bodies = what === "body";
   const title = { members: capitalized(word), size: "Size", fit: bodies ? "Fit" : "Inside", moves: bodies ? "Moves by" : "To others" };
   const columns = (["members", "size", "fit", "moves"] as const).filter((name) => rows.some((row) => row[name] !== ""));
   const body = rows.map((row, k) => {
@@ -42,7 +40,7 @@ export function groupTable({ what, rows }: Groups, word: string, look: (row: num
     h("div", { class: "scroller", tabindex: 0 }, h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ROWS[what]), ...columns.map((column) => h("th", { scope: "col" }, title[column])))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, capitalized(what)), ...columns.map((column) => h("th", { scope: "col" }, title[column])))),
       h("tbody", {}, ...body),
     )),
   );

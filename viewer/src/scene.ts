@@ -69,7 +69,7 @@ export interface Finding {
 
 /** What the first picture shows; labels (i4) are of shown objects, -1 for none. */
 export interface Groups {
-  what: "bodies" | "groups" | "network" | "clusters";
+  what: "body" | "group" | "network" | "cluster";
   labels: Packed;
   rows: { colour: string; members: string; size: string; fit: string; moves: string }[];
 }

@@ -268,11 +268,10 @@ def export(
         if (target.suffix in _IMAGES) != _is_figure(one):
             allowed = ", ".join(_IMAGES) if _is_figure(one) else PurePosixPath(one.name).suffix
             raise ValueError(f"{target}: {one.name} can be written as {allowed}")
-        named_so = one._replace(name=target.name)
-        _write(named_so, result, target.parent, kinds=(target.suffix,))
-        return (target,)
-    target.mkdir(parents=True, exist_ok=True)
-    kinds = _IMAGES[: 1 + full]
+        chosen, target, kinds = [one._replace(name=target.name)], target.parent, (target.suffix,)
+    else:
+        target.mkdir(parents=True, exist_ok=True)
+        kinds = _IMAGES[: 1 + full]
     return tuple(target / name for file in chosen for name in _write(file, result, target, kinds))
 
 

@@ -41,8 +41,6 @@ MISSING = (
     "the interactive page is not part of this installation, because npm could not be reached when "
     "it was built: install again with access to npm (from a checkout: make page)"
 )
-_GROUPS = {"groups": "groups", "network": "network"}  # what findings show; others show bodies
-_GROUPS |= dict.fromkeys(("none", "core", "agreement"), "clusters")
 
 Scene = dict[str, Any]
 
@@ -232,15 +230,15 @@ def _ramp(count: int, low: float, high: float) -> list[str]:
 
 def _groups(analysis: Analysis) -> Scene | None:
     """Groups of the finding, as the first picture and its table show them."""
-    labels, found = style.finding_labels(analysis), analysis.finding
-    n_groups, bodies = int(labels.max(initial=-1)) + 1, analysis.bodies
-    if found is None or n_groups == 0:
+    labels, bodies = style.finding_labels(analysis), analysis.bodies
+    n_groups = int(labels.max(initial=-1)) + 1
+    if n_groups == 0:
         return None
-    paint, what = style.group_colours(analysis).tolist(), _GROUPS.get(found.kind, "bodies")
+    paint, what = style.group_colours(analysis).tolist(), style.group_word(analysis)
     rows = []
     for group in range(n_groups):
         members = np.flatnonzero(labels == group)
-        are_bodies = what == "bodies" and n_groups == len(bodies)
+        are_bodies = what == "body" and n_groups == len(bodies)
         fit, moves = _body(bodies[group]) if are_bodies else _inside(analysis, members)
         names = tables.runs(analysis.shown_atoms, members)
         row = {"colour": paint[group], "members": names, "size": str(len(members))}
@@ -248,9 +246,9 @@ def _groups(analysis: Analysis) -> Scene | None:
     return {"what": what, "labels": labels, "rows": rows}
 
 
-def _body(body: Body, unit: str = "Å") -> tuple[str, str]:
+def _body(body: Body) -> tuple[str, str]:
     moves = "" if body.motion is None else f"{body.angle:.0f}° against body {body.relative_to}"
-    return "" if math.isnan(body.fit) else f"{body.fit:.2f} {unit}", moves
+    return "" if math.isnan(body.fit) else f"{body.fit:.2f} Å", moves
 
 
 def _inside(analysis: Analysis, members: Ints) -> tuple[str, str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CORE, THEORY = style.SAFE[0], "#d55e00"
 _MOST_VECTORS = 20_000  # stripes; more become an image within a vector file
+_MOST_NAMES = 15  # groups in a legend
 _MOST_SHADED = 5_000  # sites whose clusters are shaded by their support
 _SHADES = {  # transparency of white over a cluster, and its hatching
     "well supported": (0.0, ""),
@@ -56,7 +57,7 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
     figure = style.new_figure(height * style.HEIGHT, 1.2 * style.WIDTH)
     upper, lower = map(style.set_letters, figure.subplots(2, 1, height_ratios=ratios))
     if analysis.finding is not None:
-        whole = re.sub(r"\b(\w) (?=\d)", "\\1\N{NO-BREAK SPACE}", analysis.finding.sentence)
+        whole = re.sub(r"(?<=\b\w) (?=\d)|(?<=\d) (?=\w+\))", "\xa0", analysis.finding.sentence)
         caption = "\n".join(textwrap.wrap(whole, 72, break_on_hyphens=False))
         figure.suptitle(
             caption, x=0.01, ha="left", size=style.NORMAL + 1, weight="bold", parse_math=False
@@ -101,20 +102,15 @@ def _draw_in_space(axes: Axes, analysis: Analysis) -> None:
 def _name_groups(axes: Axes, analysis: Analysis, labels: Ints, where: str, *, columns: int) -> None:
     from matplotlib.patches import Patch
 
-    found = analysis.finding
-    groups, sizes = np.unique(labels, return_counts=True)
-    colours = style.group_colours(analysis)
-    if found is None or not (groups >= 0).any():
-        return
-    what = {"bodies": "body", "motion": "body", "core": "core", "one body": "body"}
-    name = what.get(found.kind, "group")
-    handles = []
-    for group, size in sorted(zip(groups.tolist(), sizes.tolist(), strict=True))[:16]:
-        own = found.names[group] if 0 <= group < len(found.names) else str(group + 1)
-        text = f"{name} {own} ({size})" if group >= 0 else f"none ({size})"
-        handles.append(Patch(color=str(colours[group]), label=text))
-    handles = handles[1:] + handles[:1] if groups[0] < 0 else handles
-    style.draw_legend(axes, where, handles=handles, ncols=min(columns, len(handles)))
+    colours, name = style.group_colours(analysis), style.group_word(analysis)
+    rest, *sizes = np.bincount(labels + 1, minlength=1).tolist()
+    texts = [f"{name} {k} ({size})" for k, size in enumerate(sizes[:_MOST_NAMES], start=1)]
+    if texts and rest:
+        texts.append(f"none ({rest})")
+        colours = np.append(colours[: len(texts) - 1], style.REST)
+    handles = [Patch(color=c, label=t) for c, t in zip(colours.tolist(), texts, strict=False)]
+    if handles:
+        style.draw_legend(axes, where, handles=handles, ncols=min(columns, len(handles)))
 
 
 def dilution(analysis: Analysis, ax: Axes | None = None) -> Axes:
@@ -186,12 +182,13 @@ def _shade(axes: Axes, confidence: Confidence, place: Ints) -> None:
     from matplotlib.patches import Patch
 
     tree = confidence.tree
+    large = tree.hierarchy.sizes >= tree.min_size
     rows: dict[str, list[Floats]] = {sure: [] for sure in _SHADES}
     for cluster, record in enumerate(confidence.records):
         if np.isnan(record.support):  # a whole tree, or not resampled
             continue
         joined = np.full(tree.hierarchy.n_sites, np.inf)
-        chain = np.flatnonzero(tree.owners == cluster)
+        chain = np.flatnonzero((tree.owners == cluster) & large)
         for node in chain[np.argsort(-tree.hierarchy.births[chain], kind="stable")]:
             joined[tree.hierarchy.members(int(node))] = tree.hierarchy.births[node]
         sites = np.flatnonzero(np.isfinite(joined))

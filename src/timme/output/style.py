@@ -71,6 +71,13 @@ def _n_groups(analysis: Analysis) -> int:
     return int(finding_labels(analysis).max(initial=-1)) + 1
 
 
+def group_word(analysis: Analysis) -> str:
+    """Return what the groups of the finding are: body, group, network or cluster."""
+    kind = "none" if analysis.finding is None else analysis.finding.kind
+    clusters = dict.fromkeys(("none", "core", "agreement"), "cluster")
+    return {"groups": "group", "network": "network", **clusters}.get(kind, "body")
+
+
 def cutoff_of(analysis: Analysis) -> float | None:
     """Return the cutoff of the finding, if it has one."""
     return None if analysis.finding is None else analysis.finding.cutoff
