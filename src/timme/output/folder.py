@@ -213,7 +213,7 @@ def _locks() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        folder = Path(tempfile.gettempdir())
+        return Path(tempfile.gettempdir())
     return folder
 
 
@@ -262,16 +262,15 @@ def export(
         return write_folder(result, folder, overwrite=overwrite, full=full)
     named = [what] if isinstance(what, str) else what
     chosen = list(dict.fromkeys(file for name in named for file in find(result, name)))
-    target = Path(folder).expanduser()
+    target, kinds = Path(folder).expanduser(), _IMAGES[: 1 + full]
     if target.suffix and len(chosen) == 1 and not target.is_dir():
         one = chosen[0]
         if (target.suffix in _IMAGES) != _is_figure(one):
             allowed = ", ".join(_IMAGES) if _is_figure(one) else PurePosixPath(one.name).suffix
             raise ValueError(f"{target}: {one.name} can be written as {allowed}")
-        chosen, target, kinds = [one._replace(name=target.name)], target.parent, (target.suffix,)
+        chosen, kinds, target = [one._replace(name=target.name)], (target.suffix,), target.parent
     else:
         target.mkdir(parents=True, exist_ok=True)
-        kinds = _IMAGES[: 1 + full]
     return tuple(target / name for file in chosen for name in _write(file, result, target, kinds))
 
 
