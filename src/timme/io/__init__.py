@@ -228,21 +228,20 @@ def _choose(
         return draft, _Choice(every, every, [])
     name = draft.sources[0] if draft.sources else "array"
     files = source.files if isinstance(source, FileSource) else ()
-    firsts = source.firsts[:-1].tolist() if isinstance(source, FileSource) else [0]
 
     def are_same(one: int, other: int) -> bool:
         found = [pair for pair in source.read([one, other], None) if pair is not None]
         return all(np.array_equal(pair[0], pair[1], equal_nan=True) for pair in found)
 
-    starts, repeats = runs.find_runs(times, firsts, are_same)
+    starts, repeats = runs.find_runs(times, are_same)
     counting = draft.gaps or any(file.in_steps for file in files)  # of frames of tables, and steps
     kept = pick(np.where(counting, np.nan, times), starts, repeats, source=name)
     if repeats:
         notes.append(f"{name}: {counted(len(repeats), 'snapshot')} repeat others and count once")
     if starts:
         notes.append(
-            f"{len(starts) + 1} trajectories count as replicas, as their times start again or "
-            "overlap: replicas='one' joins them"
+            f"{len(starts) + 1} trajectories count as replicas, as their times start again: "
+            "replicas='one' joins them"
         )
     elif len(files) > 1 and np.isnan(times).any() and not draft.independent:
         notes.append(f"{len(files)} files without times count as one run: replicas= tells others")

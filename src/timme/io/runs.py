@@ -12,44 +12,29 @@ from timme._arrays import Floats, Ints
 
 _PICOSECONDS = {"fs": 1e-3, "ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
 _SLACK = 0.01  # of the time between snapshots; files round their times
-_SHORTEST = 3  # snapshots of a run within a file: what goes back more often is in no order
 
 
-def find_runs(
-    times: Floats, files: Sequence[int], are_same: Callable[[int, int], bool]
-) -> tuple[list[int], list[int]]:
-    """Return the snapshots with which later runs start, and those that repeat others.
+def find_runs(times: Floats, are_same: Callable[[int, int], bool]) -> tuple[list[int], list[int]]:
+    """Return the snapshots with which later runs start, and those that repeat the one before.
 
-    A run starts where times start again or overlap with those before, unless the snapshots that
-    overlap repeat the last ones before. Without times, all files are one run.
+    A run starts where times go back, unless one of these parts is a single snapshot, as then
+    snapshots are in no order. All are one run where times are unknown or stand still.
 
     Parameters
     ----------
     times : ndarray, shape (snapshots,)
         NaN where unknown.
-    files : sequence of int
-        First snapshot of each file.
     are_same : callable
         Whether two snapshots are exactly the same.
     """
-    starts, repeats = list[int](), list[int]()
-    parts = [part for ends in pairwise([*files, len(times)]) for part in _parts(times, *ends)]
-    for first, end in parts:
-        still = 1 + first + np.flatnonzero(np.diff(times[first:end]) == 0)
-        if len(still) < end - first - 1:  # else the program wrote no times
-            repeats += [number for number in still.tolist() if are_same(number - 1, number)]
-    for (first, end), (start, stop) in pairwise(parts):
-        if end - first < 2 or stop - start < 2:
-            continue
-        before, after = times[first:end], times[start:stop]
-        known = np.isfinite(before).all() and np.isfinite(after).all() and before[-1] > before[0]
-        overlap = int(np.sum(after <= before[-1] + _slack(before))) if known else 1
-        pairs = zip(range(end - overlap, end), range(start, start + overlap), strict=True)
-        if overlap <= min(end - first, stop - start) and all(are_same(*pair) for pair in pairs):
-            repeats += range(start, start + overlap)
-        elif known:
-            starts.append(start)
-    return starts, sorted(repeats)
+    steps = np.diff(times)
+    if not (steps > 0).any():
+        return [], []
+    still = (1 + np.flatnonzero(steps == 0)).tolist()
+    starts = (1 + np.flatnonzero(steps < 0)).tolist()
+    if np.diff([0, *starts, len(times)]).min() == 1:
+        starts = []
+    return starts, [number for number in still if are_same(number - 1, number)]
 
 
 def choose(
@@ -145,41 +130,27 @@ def _bound(given: object, name: str) -> int | float | None:
     return int(text) if text else None
 
 
-def _parts(times: Floats, start: int, stop: int) -> list[tuple[int, int]]:
-    """Return the parts of a file between which times go back."""
-    back = start + 1 + np.flatnonzero(np.diff(times[start:stop]) < 0)
-    parts = list(pairwise([start, *back.tolist(), stop]))
-    return parts if min(end - first for first, end in parts) >= _SHORTEST else [(start, stop)]
-
-
-def _slack(times: Floats) -> float:
-    """Return by how much times may differ that mean the same; most are in single precision."""
-    usual = np.median(np.diff(times)) if len(times) > 1 else 0.0
-    return float(_SLACK * usual + 2 * np.spacing(np.float32(np.abs(times).max())))
-
-
 def _by_times(
     numbers: Ints, times: Floats, bounds: Sequence[int | float | None], source: str
 ) -> Ints:
     """Return the numbers of snapshots of one run between two times."""
-    slack, steps, by_number = _slack(times), np.diff(times), "choose them by number, from 0"
-    if not np.isfinite(times).all():
-        raise ValueError(
-            f"{source}: its snapshots carry no times (many DCD files hold a placeholder): "
-            f"{by_number}"
-        )
-    if (steps < -slack).any() or (len(times) > 1 and not times[-1] > times[0]):
-        raise ValueError(f"{source}: times of its snapshots do not always grow: {by_number}")
     first, last, stride = (bound if isinstance(bound, float) else None for bound in bounds)
-    inside = times >= (-np.inf if first is None else first - slack)
-    inside &= times <= (np.inf if last is None else last + slack)
-    numbers, steps = numbers[inside], np.diff(times[inside])
+    steps = np.diff(times)
+    if not (np.isfinite(times).all() and (steps > 0).all()):
+        raise ValueError(
+            f"{source}: its snapshots carry no times that always grow (many DCD files hold a "
+            "placeholder): choose them by number, from 0"
+        )
+    usual = float(np.median(steps)) if len(steps) else 0.0
+    slack = _SLACK * usual + 2 * float(np.spacing(np.float32(np.abs(times).max())))
+    low, high = (-np.inf if first is None else first), (np.inf if last is None else last)
+    numbers = numbers[(times >= low - slack) & (times <= high + slack)]
     if stride is None or not len(steps):
         return numbers
-    ratio = stride / np.median(steps)
-    if np.ptp(steps) > 2 * slack or ratio < 0.5 or abs(ratio - round(ratio)) > _SLACK * ratio:
+    every = round(stride / usual)
+    if every < 1 or np.abs(every * steps - stride).max() > 2 * every * slack:
         raise ValueError(
             f"{source}: snapshots are {steps.min():g} to {steps.max():g} ps apart, of which step= "
             f"{stride:g} ps is no multiple: choose another, or give step= as a number"
         )
-    return numbers[:: round(ratio)]
+    return numbers[::every]
