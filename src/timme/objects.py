@@ -15,7 +15,7 @@ from timme._text import Described, require
 from timme.ensemble.bonds import adjacency, bonds_and_traces, site_bonds, within_bonds
 from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import Step
-from timme.ensemble.residues import gathered_residues
+from timme.ensemble.residues import residue_index
 from timme.ensemble.space import Boxes, Images
 
 Reduction = Literal["rms", "max", "centre"]
@@ -290,7 +290,7 @@ def residues(
     array([2, 3])
     """
     require(ensemble, Ensemble, "objects.residues", _REMEDY)
-    numbers = gathered_residues(ensemble.atoms)[ensemble.site_atoms]
+    numbers = residue_index(ensemble.atoms)[ensemble.site_atoms]
     return _numbered(ensemble, numbers, "residues", reduction, centre)
 
 

@@ -51,7 +51,7 @@ def ensemble_of(made: Plain) -> Ensemble:
 
     def distances(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> Any:
         chosen = made.coordinates[[0, len(made.coordinates) // 2, -1]]
-        return np.linalg.norm(chosen[:, one] - chosen[:, other], axis=2)
+        return np.median(np.linalg.norm(chosen[:, one] - chosen[:, other], axis=2), axis=0)
 
     traces, bonds = trace_steps(ensemble.atoms, distances)
     return replace(ensemble, traces=traces, atoms=replace(ensemble.atoms, bonds=bonds))

@@ -20,7 +20,6 @@ from timme.ensemble.atoms import (
 )
 from timme.ensemble.residues import (
     default_sites,
-    gathered_residues,
     is_ion,
     is_nucleic,
     is_protein,
@@ -28,7 +27,7 @@ from timme.ensemble.residues import (
     residue_index,
     shown_sites,
 )
-from timme.ensemble.selection import select_atoms
+from timme.ensemble.selection import selector
 
 ALA = ("ALA", ("N", "CA", "C", "O", "CB"))
 SUGAR = ("O5'", "C5'", "C4'", "O4'", "C3'", "O3'", "C2'", "C1'")
@@ -103,13 +102,6 @@ def test_a_residue_ends_where_any_part_of_its_key_changes() -> None:
     assert residue_index(Atoms.unnamed(0)).tolist() == []
 
 
-def test_residues_written_in_two_stretches_are_one_unless_names_repeat() -> None:
-    hydrogens, other = atoms_of(("ALA", ("HA", "HB"))), atoms_of(("GLY", ("N",)))
-    atoms = joined(atoms_of(ALA), atoms_of(WATER), hydrogens, other, atoms_of(ALA))
-    found = gathered_residues(atoms)
-    assert found.tolist() == [0] * 5 + [1] * 3 + [0] * 2 + [2] + [3] * 5
-
-
 def test_solvent_of_a_protein_is_left_out_and_solvent_alone_is_not() -> None:
     sites, note = default_sites(atoms_of(ALA, WATER, WATER, CALCIUM, ("LIG", ("C1",))))
     assert sites.tolist() == [0, 1, 2, 3, 4, 12]
@@ -143,7 +135,7 @@ PLACES = np.random.default_rng(2).uniform(0, 8, (22, 3))
     ],
 )
 def test_presets_choose_by_residue_and_name(preset: str, names: list[str]) -> None:
-    assert SYSTEM.names[select_atoms(SYSTEM, None, preset)].tolist() == names
+    assert SYSTEM.names[selector(SYSTEM, None)(preset)].tolist() == names
 
 
 @pytest.mark.parametrize(
@@ -159,12 +151,12 @@ def test_presets_choose_by_residue_and_name(preset: str, names: list[str]) -> No
 )
 def test_the_language_of_mdanalysis_chooses_atoms(text: str, expected: list[int]) -> None:
     atoms = replace(SYSTEM, bonds=np.array([[0, 1], [1, 2]]))
-    assert select_atoms(atoms, PLACES, text).tolist() == expected
+    assert selector(atoms, PLACES)(text).tolist() == expected
 
 
 def test_distances_are_those_of_the_first_snapshot() -> None:
     near = np.linalg.norm(PLACES - PLACES[21], axis=1) < 4
-    found = select_atoms(SYSTEM, PLACES, "around 4 index 21")
+    found = selector(SYSTEM, PLACES)("around 4 index 21")
     np.testing.assert_array_equal(found, np.flatnonzero(near)[:-1])
     ensemble = Ensemble.from_array(PLACES[None], atoms=SYSTEM).select([21, *range(5)])
     assert ensemble.find_sites("element Ca").tolist() == [0]
@@ -173,9 +165,9 @@ def test_distances_are_those_of_the_first_snapshot() -> None:
 def test_points_can_be_chosen_by_place_in_up_to_three_dimensions() -> None:
     for n in (1, 2):
         places = np.arange(4.0 * n).reshape(4, n)
-        assert select_atoms(Atoms.unnamed(4), places, f"prop x > {n}").tolist() == [2, 3]
+        assert selector(Atoms.unnamed(4), places)(f"prop x > {n}").tolist() == [2, 3]
     with pytest.raises(ValueError, match="not understood"):
-        select_atoms(Atoms.unnamed(4), np.zeros((4, 5)), "prop x > 1")
+        selector(Atoms.unnamed(4), np.zeros((4, 5)))("prop x > 1")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +180,7 @@ def test_points_can_be_chosen_by_place_in_up_to_three_dimensions() -> None:
 )
 def test_a_selection_without_atoms_says_what_there_is(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        select_atoms(SYSTEM, PLACES, text)
+        selector(SYSTEM, PLACES)(text)
     assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="it gives no names"):
-        select_atoms(Atoms.unnamed(3), None, "water-oxygen")
+        selector(Atoms.unnamed(3), None)("water-oxygen")

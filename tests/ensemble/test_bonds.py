@@ -136,7 +136,8 @@ def traced(atoms: Atoms, places: npt.ArrayLike, bonds: npt.ArrayLike = ()) -> tu
     points = points[None] if points.ndim < 3 else points
 
     def distances(one: Ints, other: Ints) -> npt.NDArray[np.float64]:
-        return np.asarray(np.linalg.norm(points[:, one] - points[:, other], axis=2))
+        apart = np.linalg.norm(points[:, one] - points[:, other], axis=2)
+        return np.asarray(np.sort(apart, axis=0)[(len(points) - 1) // 2])
 
     return trace_steps(replace(atoms, bonds=sorted_bonds(bonds)), distances)
 

@@ -98,9 +98,6 @@ def test_blocks_are_of_one_length_and_hold_every_snapshot_once() -> None:
     assert [block.start for block in blocks] == [0, 256, 512]
     np.testing.assert_array_equal(np.concatenate([b.coordinates for b in blocks]), array)
     np.testing.assert_allclose(np.concatenate([b.weights for b in blocks]), weights / 600)
-    part = blocks[1].cut(300, 310)
-    np.testing.assert_array_equal(part.coordinates, array[300:310])
-    assert [p.start for p in blocks[1].parts(100)] == [256, 356, 456]
     assert all(block.single and not block.complete for block in blocks)
 
 

@@ -60,6 +60,8 @@ CHANGED: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(
         (f"built/images.gsd{each}" for each in (" unwrapped", " open")), ("9.1", BY_MDANALYSIS)
     ),
+    # Names of beads are read as those of atoms.
+    **dict.fromkeys(("GRO_incomplete_vels", "Martini_membrane_gro"), ("9.8", {"elements", "mass"})),
     # A box that was taken for a placeholder by statistics is believed.
     "PRM12 TRJ12_bz2": ("2.2", BY_MDANALYSIS | {"whole_molecules"}),
     # Columns without elements: names of residues tell ions, and not columns.

@@ -21,9 +21,7 @@ _NON_METALS = tuple("H D B C N O F Si P S Cl As Se Br Te I".split())
 # Two-letter elements of ligands that are not mistaken for the names of carbons and nitrogens.
 _TWO_LETTERS = frozenset("CL BR FE ZN MG SE SI".split())
 _ONE_LETTER = frozenset("CNOSPHDFIBK")
-# Beads that distinguish the Martini model of proteins, nucleic acids and lipids from atoms.
-_BEADS = (frozenset({"BB"}), frozenset({"BB1", "BB2"}))
-_LIPID_BEADS = (frozenset({"PO4", "GL1"}), frozenset({"PO4", "AM1"}))
+_OF_POLYMERS = re.compile("[CNOSPHD](?!C[1-6]$)")  # SC1 to SC6 are beads of side chains
 _ANGSTROM = {
     **dict.fromkeys(("", "å", "a", "ang", "angstrom", "angstroms", "ångström"), 1.0),
     **dict.fromkeys(("nm", "nanometer", "nanometre"), 10.0),
@@ -103,12 +101,6 @@ class Atoms(Described):
         taken = {name: getattr(self, name)[index] for name in columns}
         return Atoms(**taken, bonds=bonds_between(self.bonds, index, len(self)))
 
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of atoms and bonds, and the first few labels."""
-        first = ", ".join(self.label(atom) for atom in range(min(3, len(self))))
-        names = f"{first}, …" if len(self) > 3 else first
-        return {"atoms": len(self), "bonds": len(self.bonds), "names": names}
-
 
 def sorted_bonds(bonds: npt.ArrayLike) -> Ints:
     """Return bonds in their one form: lower index first, sorted, none twice."""
@@ -135,29 +127,17 @@ def guess_elements(names: Strings, resnames: Strings) -> Strings:
     Returns
     -------
     ndarray of str, shape (atoms,)
-        Symbols such as ``C`` and ``Ca``, "" where no guess is safe and for coarse-grained beads.
+        Symbols such as ``C`` and ``Ca``, "" where no guess is safe.
 
     Examples
     --------
     >>> guess_elements(np.array(["CA", "CA", "1HB"]), np.array(["GLY", "CA", "ALA"])).tolist()
     ['C', 'Ca', 'H']
     """
-    pairs, inverse = _distinct(names, resnames)
-    if not pairs or is_coarse_grained(names, resnames):
-        return np.full(len(names), "")
-    return frozen(np.array([_guess(*pair) for pair in pairs], dtype=np.str_)[inverse])
-
-
-def is_coarse_grained(names: Strings, resnames: Strings) -> bool:
-    """Return whether there are beads of the Martini model, whose names tell no elements."""
-    residues: dict[str, set[str]] = {}
-    for name, resname in _distinct(names, resnames)[0]:
-        residues.setdefault(resname.upper(), set()).add(name.upper())
-    return any(
-        beads <= found
-        for resname, found in residues.items()
-        for beads in (_BEADS if resname in PROTEIN | NUCLEIC else _LIPID_BEADS)
-    )
+    joined = np.strings.add(np.strings.add(names.astype(np.str_), "\n"), resnames.astype(np.str_))
+    distinct, inverse = np.unique(joined, return_inverse=True)
+    guesses = [_guess(*pair.split("\n")) for pair in distinct.tolist()]
+    return frozen(np.array(guesses, np.str_)[inverse])
 
 
 def is_element(symbol: str) -> bool:
@@ -195,20 +175,12 @@ def unit_label(unit: str) -> str:
     return {"um": "µm", "μm": "µm", "micron": "µm"}.get(plain, plain)
 
 
-def _distinct(names: Strings, resnames: Strings) -> tuple[list[tuple[str, str]], Ints]:
-    """Return the distinct pairs of names, and which of them each atom has."""
-    joined = np.char.add(np.char.add(names.astype(np.str_), "\n"), resnames.astype(np.str_))
-    distinct, inverse = np.unique(joined, return_inverse=True)
-    pairs = [str(pair).split("\n") for pair in distinct]
-    return [(name, resname) for name, resname in pairs], inverse
-
-
 def _guess(name: str, resname: str) -> str:
     upper, residue = re.sub(r"^[0-9'\"*]+", "", name).upper(), resname.upper()
     if residue in PROTEIN | NUCLEIC | WATER:
         if upper.startswith("SE") and residue in {"MSE", "SEC"}:
             return "Se"
-        return upper[0] if upper and upper[0] in "CNOSPHD" else ""
+        return upper[0] if _OF_POLYMERS.match(upper) else ""
     ion = ION_ELEMENTS.get(residue, "")
     if ion and (upper == residue or upper[:1] == ion[0].upper()):
         return ion

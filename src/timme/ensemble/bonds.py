@@ -23,7 +23,7 @@ _TOLERANCE = 0.4  # Å beyond the sum of radii: thermal stretching, below second
 _CLASH = 0.4  # Å: closer than this is a misplaced atom, not a bond
 _OTHER_RESIDUE = 0.3  # Å by which a hydrogen prefers the atoms of its own residue
 
-# Distances in Å between the atoms of two lists, (snapshots, pairs).
+# Distances in Å between the atoms of two lists, (pairs,), NaN where unknown.
 Distances = Callable[[Ints, Ints], Floats]
 
 
@@ -189,8 +189,8 @@ def trace_steps(atoms: Atoms, distances: Distances) -> tuple[Ints, Ints]:
     atoms : Atoms
         Names, and the bonds of the file.
     distances : callable
-        Takes two lists of atoms, returns their distances in Å in some snapshots,
-        (snapshots, pairs), which tell where a chain is broken.
+        Takes two lists of atoms, returns their usual distances in Å, (pairs,), which tell where a
+        chain is broken.
 
     Returns
     -------
@@ -208,8 +208,12 @@ def trace_steps(atoms: Atoms, distances: Distances) -> tuple[Ints, Ints]:
     for trace in _NUCLEIC:
         sites = nucleic & np.isin(atoms.names, trace.names)
         found.append(_along(atoms, distances, trace, sites, nucleic))
-    bound, bonds = _bound(atoms, distances, alpha)
-    return frozen(np.unique(np.concatenate([*found, bound]), axis=0)), bonds
+    # Bonds between Cα of files without the atoms between them are longer than covalent ones.
+    bonds, residues = atoms.bonds, residue_index(atoms)
+    lone = alpha & ~np.isin(residues, residues[np.isin(atoms.names, _ALPHA.onwards)])
+    springs = lone[bonds].all(axis=1) & (residues[bonds[:, 0]] != residues[bonds[:, 1]])
+    springs[springs] = distances(*bonds[springs].T) >= _SHORTEST
+    return frozen(np.unique(np.concatenate(found), axis=0)), frozen(bonds[~springs])
 
 
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:
@@ -234,39 +238,13 @@ def _along(atoms: Atoms, distances: Distances, trace: _Trace, sites: Bools, know
     following = (atoms.chains[one] == atoms.chains[other]) & (residues[one] != residues[other])
     following &= ~np.isin(residues[one], residues[np.isin(atoms.names, trace.onwards)])
     one, other = one[following], other[following]
-    apart = _usual(distances(one, other))
+    apart = distances(one, other)
     numbered = np.isin(atoms.resids[other] - atoms.resids[one], (0, 1))
     longest = np.where(numbered, trace.longest, trace.longest_unnumbered)
     pairs = np.column_stack([one, other])[(apart >= _SHORTEST) & (apart <= longest)]
     graph = adjacency(pairs, len(atoms))
     stretches = sparse.csgraph.connected_components(graph, directed=False)[1]
     return _steps(pairs[np.isin(stretches[pairs[:, 0]], stretches[known])], trace.bonds)
-
-
-def _bound(atoms: Atoms, distances: Distances, alpha: Bools) -> tuple[Ints, Ints]:
-    """Return the bonds between Cα that are steps along the chain, and all covalent bonds.
-
-    Where every Cα is bound to at most two others, all of these bonds are steps; in an elastic
-    network, those of residues whose numbers follow.
-    """
-    bonds, residues = atoms.bonds, residue_index(atoms)
-    lone = alpha & ~np.isin(residues, residues[np.isin(atoms.names, _ALPHA.onwards)])
-    between = lone[bonds].all(axis=1) & (residues[bonds[:, 0]] != residues[bonds[:, 1]])
-    # Other atoms named CA are bound at shorter distances.
-    between[between] = _usual(distances(*bonds[between].T)) >= _SHORTEST
-    pairs = bonds[between]
-    degrees = np.bincount(pairs.ravel(), minlength=len(atoms))
-    along = (degrees[pairs] <= 2).all(axis=1)
-    near = np.abs(np.diff(atoms.resids[pairs], axis=1)[:, 0]) <= 1
-    along |= near & (atoms.chains[pairs[:, 0]] == atoms.chains[pairs[:, 1]])
-    return _steps(pairs[along], _ALPHA.bonds), frozen(bonds[~between])
-
-
-def _usual(apart: Floats) -> Floats:
-    """Return the lower median over snapshots; a pair that is not seen is far apart."""
-    seen = np.sort(np.where(np.isnan(apart), np.inf, apart), axis=0)
-    median: Floats = seen[(len(seen) - 1) // 2]
-    return median
 
 
 def _steps(pairs: Ints, bonds: int) -> Ints:

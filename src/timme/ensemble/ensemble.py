@@ -14,7 +14,7 @@ from timme._text import Described
 from timme.ensemble.atoms import Atoms, angstroms
 from timme.ensemble.bonds import trace_steps
 from timme.ensemble.frames import ArraySource, Frames, rows
-from timme.ensemble.selection import select_atoms
+from timme.ensemble.selection import selector
 from timme.ensemble.space import Boxes, Images, box_matrices
 from timme.ensemble.unwrapping import molecules_of, unwrap
 
@@ -39,22 +39,6 @@ class Block(Described):
     complete: bool  # whether every site is seen in every frame, and all weigh the same
     single: bool  # whether sums over the block may be in single precision
     images: Images | None = None  # which images sites see, the nearest if None
-
-    def cut(self, start: int, stop: int) -> Block:
-        """Return a view of some of the snapshots, by their numbers in the ensemble."""
-        part = slice(max(0, start - self.start), max(0, stop - self.start))
-        return replace(
-            self,
-            start=max(start, self.start),
-            coordinates=self.coordinates[part],
-            boxes=None if self.boxes is None else self.boxes[part],
-            weights=self.weights[part],
-        )
-
-    def parts(self, length: int) -> Iterator[Block]:
-        """Yield views of at most ``length`` snapshots each, in order."""
-        for start in range(self.start, self.start + len(self.weights), length):
-            yield self.cut(start, start + length)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -193,14 +177,16 @@ class Ensemble(Described):
         length = angstroms(self.unit)
         if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
             return replace(self, traces=None)
-        last = self.n_snapshots - 1
-        spread = sorted({0, last // 4, last // 2, last - last // 4, last})  # one may be unusual
+        spread = np.unique(
+            np.arange(5) * (self.n_snapshots - 1) // 4
+        ).tolist()  # one may be unusual
         points, matrices = self.frames.keep(spread).read(0, len(spread))
         boxes = Boxes.of(matrices, len(spread), 3)
 
         def distances(one: Ints, other: Ints) -> Floats:
-            apart: Floats = length * np.linalg.norm(boxes.between(points, one, other), axis=2)
-            return apart
+            apart = length * np.linalg.norm(boxes.between(points, one, other), axis=2)
+            median: Floats = np.sort(apart, axis=0)[(len(spread) - 1) // 2]
+            return median
 
         traces, bonds = trace_steps(self.atoms, distances)
         return replace(self, traces=traces, atoms=replace(self.atoms, bonds=bonds))
@@ -429,7 +415,7 @@ class Ensemble(Described):
         ndarray of int
             Indices of sites, ascending.
         """
-        return select_atoms(self.sites, self.snapshot()[0], text)
+        return selector(self.sites, self.snapshot()[0])(text)
 
     def site_label(self, site: int) -> str:
         """Return the name of one site for messages: the label of its atom."""

@@ -12,16 +12,16 @@ from timme._text import counted
 if TYPE_CHECKING:
     from timme.ensemble.atoms import Atoms
 
-# Amino acids, with the names that force fields give to protonation states and modified ones.
-PROTEIN = frozenset(
-    "ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL "
-    "SEC PYL MSE ASX GLX UNK ACE NME NMA NH2 FOR "
-    "HID HIE HIP HSD HSE HSP HISD HISE HISH HISA HISB HIS1 HIS2 CYX CYM CYS2 CYSH CYS1 "
-    "ASH ASPH GLH GLUH LYN LYSH LSN ARGN TYM QLN PGLU HYP SEP TPO PTR "
-    "NALA NARG NASN NASP NCYS NCYX NGLN NGLU NGLY NHID NHIE NHIP NILE NLEU NLYS NMET NPHE NPRO "
-    "NSER NTHR NTRP NTYR NVAL CALA CARG CASN CASP CCYS CCYX CGLN CGLU CGLY CHID CHIE CHIP CILE "
-    "CLEU CLYS CMET CPHE CPRO CSER CTHR CTRP CTYR CVAL".split()
+# Amino acids, with the names that force fields give to protonation states and modified ones, and
+# to those at the ends of chains.
+_AT_ENDS = (
+    "ALA ARG ASN ASP CYS CYX GLN GLU GLY HID HIE HIP ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL"
 )
+PROTEIN = frozenset(
+    "HIS SEC PYL MSE ASX GLX UNK ACE NME NMA NH2 FOR "
+    "HSD HSE HSP HISD HISE HISH HISA HISB HIS1 HIS2 CYM CYS2 CYSH CYS1 "
+    "ASH ASPH GLH GLUH LYN LYSH LSN ARGN TYM QLN PGLU HYP SEP TPO PTR".split()
+).union(end + name for end in ("", "N", "C") for name in _AT_ENDS.split())
 NUCLEIC = frozenset(
     "A C G U I T N DA DC DG DT DU DI ADE CYT GUA THY URA "
     "A3 A5 C3 C5 G3 G5 U3 U5 AN CN GN UN DA3 DA5 DC3 DC5 DG3 DG5 DT3 DT5 DAN DCN DGN DTN "
@@ -33,21 +33,18 @@ WATER = frozenset(
     "SPC SPCE OPC OPC3 SPCF SPCM WTR".split()
 )
 # Names of residues that are one ion each, and their elements.
-ION_ELEMENTS = {
-    **{name: name.title() for name in "LI NA K RB CS MG CA SR BA ZN CD HG CU NI CO FE".split()},
-    **{name: name.title() for name in "MN AG AL F CL BR PB PT AU TL CR V GA IN Y".split()},
-    **{name: name.title() for name in "SM EU GD TB YB LU".split()},
-    "IOD": "I",
-    "SOD": "Na", "NA+": "Na", "NA1": "Na", "NIO": "Na", "SODIUM": "Na",
-    "POT": "K", "K+": "K", "K1": "K",
-    "CLA": "Cl", "CL-": "Cl", "CIO": "Cl", "CHL": "Cl", "CHLORIDE": "Cl",
-    "CAL": "Ca", "CA2": "Ca", "CA2+": "Ca", "CA+2": "Ca", "C0": "Ca",
-    "MG2": "Mg", "MG2+": "Mg", "MG+2": "Mg",
-    "ZN2": "Zn", "ZN2+": "Zn", "ZN+2": "Zn",
-    "LIT": "Li", "LI+": "Li", "RUB": "Rb", "CES": "Cs", "CS+": "Cs", "BAR": "Ba", "CAD": "Cd",
-    "FE2": "Fe", "FE3": "Fe", "CU1": "Cu", "CU2": "Cu", "MN2": "Mn", "MN3": "Mn",
-    "CO2": "Co", "3CO": "Co",
+_IONS = (
+    "Li Na K Rb Cs Mg Ca Sr Ba Zn Cd Hg Cu Ni Co Fe Mn Ag Al F Cl Br Pb Pt Au Tl Cr V Ga In Y Sm "
+    "Eu Gd Tb Yb Lu"
+)
+_OTHER_IONS = {
+    "Na": "SOD NA+ NA1 NIO SODIUM", "K": "POT K+ K1", "Cl": "CLA CL- CIO CHL CHLORIDE", "I": "IOD",
+    "Ca": "CAL CA2 CA2+ CA+2 C0", "Mg": "MG2 MG2+ MG+2", "Zn": "ZN2 ZN2+ ZN+2", "Li": "LIT LI+",
+    "Rb": "RUB", "Cs": "CES CS+", "Ba": "BAR", "Cd": "CAD", "Fe": "FE2 FE3", "Cu": "CU1 CU2",
+    "Mn": "MN2 MN3", "Co": "CO2 3CO",
 }  # fmt: skip
+ION_ELEMENTS = {symbol.upper(): symbol for symbol in _IONS.split()}
+ION_ELEMENTS |= {name: symbol for symbol, names in _OTHER_IONS.items() for name in names.split()}
 PRESETS = ("ca", "backbone", "heavy", "water-oxygen")
 
 _PROTEIN_BACKBONE = ("N", "CA", "C", "O", "OXT")
@@ -63,41 +60,6 @@ def residue_index(atoms: Atoms) -> Ints:
     for field in (atoms.chains, atoms.resids, atoms.icodes, atoms.resnames):
         changes[1:] |= field[1:] != field[:-1]
     return np.cumsum(changes, dtype=np.int64)
-
-
-def gathered_residues(atoms: Atoms) -> Ints:
-    """Return the number of the residue of each atom, also where its atoms stand apart.
-
-    Some programs write hydrogens after all other atoms, and others write chains without names, each
-    with a residue 1. So a run of atoms continues an earlier residue of the same key, unless both
-    have an atom of the same name. Residues without names are those of one number.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from timme.ensemble import Atoms
-    >>> dimer = replace(Atoms.unnamed(4), names=np.array(["N", "C", "N", "C"]),
-    ...                 resids=np.ones(4, int), resnames=np.array(["GLY", "ALA", "GLY", "ALA"]))
-    >>> gathered_residues(dimer).tolist()
-    [0, 1, 2, 3]
-    """
-    runs = residue_index(atoms)
-    starts = np.unique(runs, return_index=True)[1]
-    columns = (atoms.chains, atoms.resids, atoms.icodes, atoms.resnames)
-    keys = list(zip(*(column[starts].tolist() for column in columns), strict=True))
-    if len(set(keys)) == len(keys):
-        return runs
-    known: dict[tuple[str, int, str, str], tuple[int, set[str]]] = {}
-    numbers, count = list[int](), 0
-    for key, names in zip(keys, np.split(atoms.names, starts[1:]), strict=True):
-        here = set(names.tolist())
-        number, there = known.get(key, (-1, set[str]()))
-        if number < 0 or (key[-1] and here & there):
-            number, there = count, set[str]()
-            count += 1
-        known[key] = number, here | there
-        numbers.append(number)
-    return np.array(numbers, dtype=np.int64)[runs]
 
 
 def is_water(atoms: Atoms) -> Bools:

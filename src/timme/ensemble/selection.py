@@ -15,8 +15,8 @@ from timme.ensemble.atoms import Atoms
 from timme.ensemble.residues import PRESETS, preset_sites, residue_index
 
 
-def select_atoms(atoms: Atoms, coordinates: Coordinates | None, text: str) -> Ints:
-    """Return the atoms that a selection names, at least one.
+def selector(atoms: Atoms, coordinates: Coordinates | None) -> Callable[[str], Ints]:
+    """Return a function that takes a selection and returns the atoms that it names, at least one.
 
     Parameters
     ----------
@@ -24,25 +24,18 @@ def select_atoms(atoms: Atoms, coordinates: Coordinates | None, text: str) -> In
         Names and bonds.
     coordinates : ndarray, shape (atoms, dimensions), or None
         Positions in the first snapshot, for selections by distance.
-    text : str
-        A preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``) or a selection in the
-        MDAnalysis language.
 
     Returns
     -------
-    ndarray of int
-        Indices of the chosen atoms.
+    callable
+        Takes a preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``) or a selection in the
+        MDAnalysis language; returns the indices of the chosen atoms.
 
     Examples
     --------
-    >>> select_atoms(Atoms.unnamed(4), None, "resid 2:3")
+    >>> selector(Atoms.unnamed(4), None)("resid 2:3")
     array([1, 2])
     """
-    return selector(atoms, coordinates)(text)
-
-
-def selector(atoms: Atoms, coordinates: Coordinates | None) -> Callable[[str], Ints]:
-    """Return a function that chooses among the same atoms again and again."""
     universe = cache(lambda: _universe(atoms, coordinates))  # made once, if it is needed
 
     def select(text: str) -> Ints:
@@ -61,14 +54,11 @@ def selector(atoms: Atoms, coordinates: Coordinates | None) -> Callable[[str], I
 
 
 def _by_language(universe: Callable[[], Any], text: str) -> Ints:
-    from MDAnalysis.exceptions import NoDataError, SelectionError
-
-    misread = (SelectionError, NoDataError, ValueError, TypeError, AttributeError, IndexError)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return np.asarray(universe().select_atoms(text).ix, dtype=np.int64)
-    except misread as error:
+    except Exception as error:  # noqa: BLE001, the language raises what it stumbles over
         raise ValueError(
             f"the selection {text!r} is not understood ({one_line(error)[:200]}): use the "
             f"MDAnalysis language, such as 'protein and name CA', or one of {', '.join(PRESETS)}"

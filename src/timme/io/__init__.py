@@ -14,7 +14,6 @@ import numpy.typing as npt
 from timme._arrays import Floats, frozen
 from timme._text import counted
 from timme.ensemble import Ensemble, Frames
-from timme.ensemble.atoms import is_coarse_grained
 from timme.ensemble.bonds import guess_bonds, with_bonds
 from timme.ensemble.ensemble import checked_weights
 from timme.ensemble.frames import OpenSpace, rows
@@ -290,10 +289,7 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
             f"{prefix}atoms between residues are missing: {counted(len(ensemble.traces), 'pair')} "
             "of neighbours along chains count as 3 (Cα) or 6 (nucleotides) bonds apart"
         )
-    beads = is_coarse_grained(atoms.names, atoms.resnames)
-    possible = length is not None and (atoms.elements != "").any() and not beads
-    if beads and bonds != "file" and not len(atoms.bonds):
-        notes.append(f"{prefix}no bonds of coarse-grained beads are guessed: a TPR or PSF has them")
+    possible = length is not None and (atoms.elements != "").any()
     if bonds == "guess" and not possible:
         raise ValueError(f"{prefix}bonds='guess' needs elements and a unit such as Å: leave it out")
     # PDB and mmCIF files list unusual bonds only, and mdtraj knows those of standard residues.

@@ -18,7 +18,6 @@ from timme.ensemble.atoms import (
     covalent_radii,
     element_masses,
     guess_elements,
-    is_coarse_grained,
     is_element,
     sorted_bonds,
 )
@@ -186,8 +185,6 @@ def _named_atoms(texts: Texts, resids: Ints) -> Atoms:
     polymer = is_named(resnames, PROTEIN | NUCLEIC | WATER)
     unknown = np.isin(symbols, wrong) | (polymer & ~np.isin(elements, _COMMON))
     elements[unknown] = guess_elements(names[unknown], resnames[unknown])
-    if is_coarse_grained(names, resnames):
-        elements[:] = ""
     masses = element_masses(elements)
     return Atoms(names, elements, resnames, resids, icodes, chains, masses, sorted_bonds(()))
 

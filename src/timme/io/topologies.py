@@ -19,7 +19,6 @@ from timme.ensemble.atoms import (
     Atoms,
     element_masses,
     guess_elements,
-    is_coarse_grained,
     is_element,
     sorted_bonds,
 )
@@ -86,8 +85,6 @@ def atoms_of_group(group: Any) -> Atoms:
     if named or all(map(is_element, set(names.tolist()))):
         guessed = guess_elements(names, resnames)
         elements = np.where(elements == "", guessed, np.strings.capitalize(elements))
-    if is_coarse_grained(names, resnames):
-        elements = np.full(count, "")
     chains = texts["chainIDs"] if (texts["chainIDs"] != "").any() else texts["segids"]
     chains = np.where(chains == "SYSTEM", "", chains)
     masses = np.asarray(getattr(group, "masses", np.zeros(count)), np.float64)
