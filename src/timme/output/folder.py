@@ -6,6 +6,7 @@ the new result is complete; what a killed run left behind is put right by the ne
 
 from __future__ import annotations
 
+import ctypes
 import difflib
 import hashlib
 import os
@@ -337,10 +338,19 @@ def _swap(made: Path, target: Path) -> None:
     if not target.exists():
         made.rename(target)
         return
-    old = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
-    target.rename(old)
-    made.rename(target)
+    # Under this name, a run that was killed never takes files of the user away with it.
+    old = made.rename(target.with_name(f".{target.name}.old-{secrets.token_hex(4)}"))
+    _exchange(old, target)
     _keep_others(old, target)
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Exchange two folders, on Linux in one step, so that neither is missing at any moment."""
+    at_once = getattr(ctypes.CDLL(None), "renameat2", None)  # with -100 for paths, 2 to exchange
+    if at_once is None or at_once(-100, os.fsencode(one), -100, os.fsencode(other), 2):
+        aside = other.rename(f"{one}-")
+        one.rename(other)
+        aside.rename(one)
 
 
 def _keep_others(old: Path, target: Path) -> None:
