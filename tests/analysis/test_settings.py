@@ -93,7 +93,7 @@ def test_options_of_commands_are_those_of_the_product(model: type[Model]) -> Non
         ("replicas", np.array([49, 49]), (49, 49)),
         ("replicas", "one", "one"),
         ("noise", "0.03,0.03,0.06", (0.03, 0.03, 0.06)),
-        ("noise", 0, None),
+        ("noise", 0, (0.0,)),
         ("noise", "auto", "auto"),
         ("min_overlap", "auto", "auto"),
         ("confidence", "none", None),

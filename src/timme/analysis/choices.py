@@ -61,13 +61,9 @@ def noted_warnings() -> Iterator[list[str]]:
     """Turn warnings for the user into notes, which are there when the context ends."""
     notes = list[str]()
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", UserWarning)
         yield notes
-    for each in caught:
-        if each.category is UserWarning:
-            notes.append(str(each.message))
-        else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    notes.extend(str(each.message) for each in caught if each.category is UserWarning)
 
 
 def read_snapshots(
@@ -131,10 +127,7 @@ def without_short_tracks(ensemble: Ensemble, settings: Settings) -> tuple[Ensemb
     used = f"{len(long):,} of {ensemble.n_sites:,} tracks, those seen in at least {overlap} of "
     used += f"{ensemble.n_snapshots} frames (min_overlap=)"
     if len(long) < 2:
-        raise ValueError(
-            f"{ensemble.prefix}at least 2 tracks are needed, got {used}: use min_overlap='auto', "
-            "or longer tracks"
-        )
+        raise ValueError(f"{ensemble.prefix}at least 2 tracks are needed, got {used}")
     settings = settings.model_copy(update={"min_overlap": overlap})
     return ensemble.select(long), settings, used * (len(long) < ensemble.n_sites)
 

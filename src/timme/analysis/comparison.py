@@ -70,7 +70,6 @@ def compare(
     atoms = one.shown_atoms.take(common.first), other.shown_atoms.take(common.second)
     columns = [(each.chains, each.resids, each.icodes) for each in atoms]
     same = all(map(np.array_equal, *columns))
-    tables = [each for each in (one, other) if each.hierarchy.quantity == GIVEN]
     made = Comparison(
         first=one,
         second=other,
@@ -90,7 +89,7 @@ def compare(
             spreads=None if spreads[0] is None or spreads[1] is None else (spreads[0], spreads[1]),
             bonds=(_bonds(one), _bonds(other)) if same else (set(), set()),
         ),
-        notes=(*(note for each in tables for note in each.notes), *common.notes),
+        notes=common.notes,
     )
     return replace(made, finding=finding.agreement(made))
 
@@ -124,10 +123,9 @@ def read_partition(path: str | Path) -> Analysis:
     rows = rows[~rows["cluster"].isin(["", "0"])]
     if rows.empty:
         raise ValueError(f"{path}: no site is in a cluster: check the column cluster")
-    numbers = rows["number"].str.extract(r"^(-?\d{1,9})([A-Za-z]?)$").fillna("")
-    if (numbers[0] == "").any():
-        wrong = rows["number"][numbers[0] == ""].iloc[0]
-        raise ValueError(f"{path}: residue numbers are written as 52 or 52A, got {wrong!r}")
+    numbers = rows["number"].str.extract(r"^(-?\d{1,9})([A-Za-z]?)$")
+    if numbers[0].isna().any():
+        raise ValueError(f"{path}: the column number has numbers of residues such as 52 or 52A")
     blank = [""] * len(rows)
     atoms = replace(
         Atoms.unnamed(len(rows)),
@@ -147,7 +145,6 @@ def read_partition(path: str | Path) -> Analysis:
         replace(system, shown_name=name, sequential=residues),
         grow(len(rows), edges, np.full(len(edges), _LEVEL), quantity=GIVEN),
         Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),)),
-        (f"{path}: clusters of {len(rows):,} sites, without cutoffs",),
     )
 
 

@@ -37,6 +37,17 @@ _COMPILED, _MARGIN = 110e6, 1.3  # bytes; and how rough their sum is
 _SMALLEST = 10_000  # pairs that are measured at a time
 
 
+class Task(NamedTuple):
+    """What is measured, and how that is carried out."""
+
+    objects: Objects
+    kind: Kind
+    shown: Shown
+    settings: Settings
+    metric: Any
+    how: dict[str, Any]  # workers, client, progress and checkpoint
+
+
 class Measured(NamedTuple):
     """What was compared, linked, and noted."""
 
@@ -47,12 +58,11 @@ class Measured(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def choose_pairs(  # noqa: C901, one branch for each rule
-    objects: Objects, kind: Kind, settings: Settings, own: Any, metric: Any, how: dict[str, Any]
-) -> tuple[Pairs, dict[str, Any]]:
+def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:  # noqa: C901
     """Return which objects are compared, and the settings that were settled with it."""
     if isinstance(own, Pairs):
         return own, {"pairs": "all" if own.index is None else "listed"}
+    objects, kind, settings = task.objects, task.kind, task.settings
     rule, number = ("listed", None) if own is not None else _rule(objects, kind, settings)
     ensemble, bonds, listed = objects.ensemble, settings.min_bonds, rule not in PAIRS
     if bonds is None:
@@ -62,11 +72,11 @@ def choose_pairs(  # noqa: C901, one branch for each rule
         raise ValueError(f"contacts= does not apply to pairs={rule!r}: leave it out")
     if bonds and rule == "sharing":
         raise ValueError("min_bonds= does not apply to links that share a joint: leave it out")
-    near: dict[str, Any] = {"metric": "haversine" if metric == "haversine" else None}
-    near |= {"min_bonds": bonds}
+    haversine = "haversine" if task.metric == "haversine" else None
+    near: dict[str, Any] = {"metric": haversine, "min_bonds": bonds}
     if rule == "contact":
         number = _radius(objects, kind) if number is None else number
-        near |= {"most": _most_contacts(objects, settings.memory), **how}
+        near |= {"most": _most_contacts(objects, settings.memory), **task.how}
         found = choose.within(objects, number, at_least=settings.contacts, **near)
     elif rule == "nearest":
         number = int(number or min(_NEAREST, len(objects) - 1))
@@ -133,16 +143,9 @@ def _read_pairs(path: str, n_objects: int) -> Ints:
     return np.array(found, np.int64).reshape(-1, 2)
 
 
-def measure_and_link(
-    objects: Objects,
-    pairs: Pairs,
-    shown: Shown,
-    settings: Settings,
-    metric: Any,
-    how: dict[str, Any],
-    kind: Kind,
-) -> Measured:
+def measure_and_link(task: Task, pairs: Pairs) -> Measured:
     """Measure and link; σ of very many pairs is not held, but for those that pictures need."""
+    objects, settings, metric = task.objects, task.settings, task.metric
     overlap = settings.min_overlap
     if pairs.index is None and len(pairs) > KEPT:
         sharing = keep_sharing(objects, pairs, choose_overlap(objects, overlap))
@@ -152,9 +155,13 @@ def measure_and_link(
         chunk_for(objects), _chunk(objects, len(pairs) if keep else MOST_DRAWN**2, settings)
     )
     options: dict[str, Any] = {"chunk": chunk, "min_overlap": overlap, "metric": metric}
-    errors = _errors(objects, settings, metric, kind)
+    errors = _errors(task)
     if keep:
-        sigma, noise, notes = measure(objects, pairs, **options, **how), None, tuple[str, ...]()
+        sigma, noise, notes = (
+            measure(objects, pairs, **options, **task.how),
+            None,
+            tuple[str, ...](),
+        )
         if errors is not None:
             noise, (sigma, n_clipped) = errors.variance, take_off(sigma, errors.variance)
             usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
@@ -167,25 +174,20 @@ def measure_and_link(
             f"linkage={settings.linkage!r} and noise= need {len(pairs):,} pairs at once: compare "
             "those in contact or the nearest (pairs=), or use single linkage without noise="
         )
-    forest = find_forest(objects, pairs, run=Run.of(**how), **options)
+    forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
     tree = forest.hierarchy()
-    sigma = _measure_drawn(objects, pairs, shown, tree, forest.edges, options)
+    sigma = _measure_drawn(task, pairs, tree, forest.edges, options)
     words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
     notes = (f"{words}: the matrix and support of clusters stand on these",)
     return Measured(sigma, tree, forest.n_compared, None, notes)
 
 
 def _measure_drawn(
-    objects: Objects,
-    pairs: Pairs,
-    shown: Shown,
-    tree: Hierarchy,
-    joining: Ints,
-    options: dict[str, Any],
+    task: Task, pairs: Pairs, tree: Hierarchy, joining: Ints, options: dict[str, Any]
 ) -> Fluctuations:
     """Measure pairs at even steps along the axis, near neighbours, and those that join clusters."""
-    seen = shown.objects
-    axis = seen if shown.sequential else seen[tree.restrict(seen).order]
+    objects, seen = task.objects, task.shown.objects
+    axis = seen if task.shown.sequential else seen[tree.restrict(seen).order]
     per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
     count = min(max(MOST_DRAWN // 10, int(MOST_DRAWN / per_object)), len(axis))
     chosen = axis[((np.arange(count) + 0.5) * len(axis) / count).astype(np.int64)]
@@ -200,12 +202,12 @@ def _measure_drawn(
         return measure(objects, choose.given(objects, listed), **options)
 
 
-def _errors(objects: Objects, settings: Settings, metric: Any, kind: Kind) -> PositionErrors | None:
+def _errors(task: Task) -> PositionErrors | None:
     """Return the errors of positions that are subtracted, if there are any."""
-    noise, ensemble = settings.noise, objects.ensemble
-    if noise is None:
+    objects, noise, ensemble = task.objects, task.settings.noise, task.objects.ensemble
+    if noise is None or (noise != "auto" and not any(noise)):
         return None
-    euclidean = known_metric(metric, ensemble) is None
+    euclidean = known_metric(task.metric, ensemble) is None
     if not objects.are_points or not euclidean or ensemble.weights is not None:
         raise ValueError(
             f"{ensemble.prefix}noise= needs points or centres, Euclidean distances and snapshots "
@@ -213,7 +215,7 @@ def _errors(objects: Objects, settings: Settings, metric: Any, kind: Kind) -> Po
         )
     centres = objects.centres()
     if noise == "auto":
-        if ensemble.independent or kind != "particles":
+        if ensemble.independent or task.kind != "particles":
             raise ValueError(
                 f"{ensemble.prefix}noise='auto' needs particles in snapshots in order of time: "
                 "give the error of positions as a number"

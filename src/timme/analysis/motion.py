@@ -12,14 +12,7 @@ import numpy.typing as npt
 
 from timme import objects as make_objects
 from timme._arrays import Floats, Ints
-from timme.analysis.choices import (
-    READING,
-    choose_sites,
-    in_memory,
-    noted_warnings,
-    read_snapshots,
-    settings_of,
-)
+from timme.analysis import choices
 from timme.analysis.recipe import analyse, assemble, finish
 from timme.analysis.result import Analysis, Source, announce
 from timme.analysis.settings import MotionSettings
@@ -76,25 +69,21 @@ def analyse_motion(
     >>> timme.analyse_motion(planted.ensemble).hierarchy.quantity.symbol
     'rest'
     """
-    chosen = settings_of(MotionSettings, settings, options)
+    chosen = choices.settings_of(MotionSettings, settings, options)
     if isinstance(source, Analysis):
         (source, *files), chosen = _opened_again(source, chosen)
         others = tuple(files)
-    with noted_warnings() as notes:
-        ensemble = read_snapshots(source, others, chosen, progress)
+    with choices.noted_warnings() as notes:
+        ensemble = choices.read_snapshots(source, others, chosen, progress)
         announce(progress, "finding rigid bodies")
         objects, sites = _standing(ensemble, chosen.shown)
         still = None
         if chosen.reference is not None:
             still = np.flatnonzero(np.isin(sites, ensemble.find_sites(chosen.reference)))
-        standing = in_memory(ensemble.select(sites))
+        standing = choices.in_memory(ensemble.select(sites))
         known = None if chosen.axis_from is None else known_transition(standing, chosen.axis_from)
         found = describe_motion(
-            standing,
-            n_bodies=chosen.bodies,
-            reference=still,
-            transition=known,
-            seed=chosen.seed,
+            standing, n_bodies=chosen.bodies, reference=still, transition=known, seed=chosen.seed
         )
         core = found.bodies.members(found.reference)
         if known is not None and not found.known:
@@ -106,13 +95,8 @@ def analyse_motion(
             write(laid.ensemble, chosen.superposed)
         announce(progress, "finding principal components")
         modes, halves = _components(standing, core)
-    origin = replace(
-        made.made,
-        recipe="motion",
-        kind="molecule",
-        settings=chosen,
-        given=tuple(sorted(chosen.model_fields_set)),
-    )
+    how: dict[str, Any] = {"recipe": "motion", "kind": "molecule", "settings": chosen}
+    origin = replace(made.made, given=tuple(sorted(chosen.model_fields_set)), **how)
     made = replace(made, made=origin, motion=found, modes=modes, halves=halves)
     return finish(made, notes)
 
@@ -153,7 +137,7 @@ def two_point(
     (1, 2)
     """
     found = analyse(source, *others, **options)
-    ensemble = read_snapshots(source, others, found.made.settings)
+    ensemble = choices.read_snapshots(source, others, found.made.settings)
     correlation = correlate(ensemble, distances, lags=lags, drift=drift)
     return finish(replace(found, correlation=correlation), correlation.notes)
 
@@ -191,16 +175,16 @@ def _opened_again(source: Analysis, chosen: MotionSettings) -> tuple[list[str], 
         paths.append(each.path)
     if not paths:
         raise ValueError("the result was made in memory: give the snapshots themselves")
-    fields = (READING | {"select", "chain", "shown", "replicas"}) & set(made.given)
+    fields = (choices.READING | {"select", "chain", "shown", "replicas"}) & set(made.given)
     known = {name: getattr(made.settings, name) for name in fields - chosen.model_fields_set}
-    return paths, settings_of(MotionSettings, chosen, known)
+    return paths, choices.settings_of(MotionSettings, chosen, known)
 
 
 def known_transition(ensemble: Ensemble, files: tuple[str, ...]) -> Floats:
     """Return where sites are before and after a known transition (2, sites, 3), NaN if missing."""
     found = np.full((2, ensemble.n_sites, 3), np.nan)
     for places, path in zip(found, files, strict=True):
-        there = read(path, select=partial(choose_sites, chains=None, text=None))
+        there = read(path, select=partial(choices.choose_sites, chains=None, text=None))
         try:
             common = common_sites(ensemble.sites, there.sites)
         except ValueError as error:

@@ -12,20 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from timme.analysis.choices import (
-    Kind,
-    choose_length,
-    choose_objects,
-    choose_shown,
-    in_memory,
-    kind_of,
-    noted_warnings,
-    read_snapshots,
-    settings_of,
-    without_short_tracks,
-)
+from timme.analysis import choices
 from timme.analysis.finding import find
-from timme.analysis.measurement import choose_pairs, measure_and_link
+from timme.analysis.measurement import Task, choose_pairs, measure_and_link
 from timme.analysis.result import Analysis, Made, Source, System, announce
 from timme.analysis.settings import Settings, make
 from timme.confidence.assessment import assess, levels_of_matrix
@@ -111,16 +100,16 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
     own = {"objects": objects, "pairs": pairs}
     options |= {name: str(text) for name, text in own.items() if isinstance(text, str | Path)}
     own = {name: None if name in options else value for name, value in own.items()}
-    chosen = settings_of(Settings, settings, options)
+    chosen = choices.settings_of(Settings, settings, options)
     with ExitStack() as stack:
-        notes = stack.enter_context(noted_warnings())
+        notes = stack.enter_context(choices.noted_warnings())
         if is_matrix(source):
             own |= {"metric": metric, "trajectories": others or None}
             found = _of_matrix(source, chosen, [name for name in own if own[name] is not None])
         else:
             if isinstance(objects, Objects):
                 raise ValueError("Objects bring their snapshots: pass them alone, as the source")
-            ensemble = read_snapshots(source, others, chosen, progress)
+            ensemble = choices.read_snapshots(source, others, chosen, progress)
             own["objects"] = source if isinstance(source, Objects) else own["objects"]
             if isinstance(checkpoint, str | Path):
                 checkpoint = stack.enter_context(Checkpoint(checkpoint, resume=True))
@@ -169,11 +158,7 @@ def assemble(
             raise ValueError("an analysis needs σ of pairs, or the hierarchy of these objects")
         is_length = fluctuations.unit == objects.ensemble.unit
         hierarchy = link(fluctuations, quantity=replace(SIGMA, is_length=is_length))
-    counts = {hierarchy.n_sites} | ({fluctuations.n_objects} if fluctuations else set())
-    if counts != {len(objects)}:
-        sizes = " and ".join(map(str, sorted(counts)))
-        raise ValueError(f"σ and a hierarchy of {len(objects)} objects are needed, got {sizes}")
-    shown, kind_ = choose_shown(objects, settings.shown), kind_of(objects.ensemble)
+    shown, kind_ = choices.choose_shown(objects, settings.shown), choices.kind_of(objects.ensemble)
     n_pairs = None if fluctuations is None else len(fluctuations.sigma)
     made = _made(objects, kind_, settings, settings.model_fields_set, n_pairs=n_pairs)
     found = Analysis(System.of(objects, *shown), hierarchy, made, fluctuations=fluctuations)
@@ -194,46 +179,38 @@ def _of_snapshots(
     if settings.min_overlap is not None and not ensemble.gaps:
         raise ValueError("min_overlap= is for tracks with gaps, got none: leave it out")
     if ensemble.gaps and not isinstance(own["objects"], Objects):
-        ensemble, settings, used = without_short_tracks(ensemble, settings)
-    kind_, objects = kind_of(ensemble), own["objects"]
+        ensemble, settings, used = choices.without_short_tracks(ensemble, settings)
+    kind_, objects = choices.kind_of(ensemble), own["objects"]
     if not isinstance(objects, Objects):
-        objects = choose_objects(ensemble, kind_, settings, objects)
+        objects = choices.choose_objects(ensemble, kind_, settings, objects)
     if len(objects) < 2:
         raise ValueError(
             f"{ensemble.prefix}at least 2 {objects.kind} are needed, got {len(objects)}: select "
             "more sites, or choose other objects"
         )
+    shown = choices.choose_shown(objects, settings.shown)
+    task = Task(objects, kind_, shown, settings, metric, how)
     announce(progress, "choosing pairs")
-    pairs, settled = choose_pairs(objects, kind_, settings, own["pairs"], metric, how)
-    shown = choose_shown(objects, settings.shown)
+    pairs, settled = choose_pairs(task, own["pairs"])
     announce(progress, "measuring σ")
-    measured = measure_and_link(objects, pairs, shown, settings, metric, how, kind_)
-    sigma, tree = measured.sigma, measured.hierarchy
+    sigma, tree, n_pairs, noise, noted = measure_and_link(task, pairs)
     if settings.objects == "auto" or own["objects"] is not None:
         settled["objects"] = objects.kind
-    few = len(pairs) - measured.n_pairs
+    few = len(pairs) - n_pairs
     shares = f"which share fewer than {settings.min_overlap} snapshots"
     text = f"; {few:,} of {len(pairs):,} left out, {shares}" * bool(few)
     if metric is not None:
         text += f", by the metric {getattr(metric, '__name__', metric)}"
-    known = {"pairs": pairs.description + text, "n_pairs": measured.n_pairs, "used": used}
+    known: dict[str, Any] = {"pairs": pairs.description + text, "n_pairs": n_pairs, "used": used}
     made = _made(objects, kind_, settings.model_copy(update=settled), given_, **known)
-    notes = [*_notes(ensemble, settings), *measured.notes]
-    found = Analysis(System.of(objects, *shown), tree, made, tuple(notes), fluctuations=sigma)
-    walks = _walks(objects, kind_, settings, metric, len(sigma.pairs))
+    notes = *_notes(ensemble, settings), *noted
+    found = Analysis(System.of(objects, *shown), tree, made, notes, fluctuations=sigma)
+    chance = _walks(task, len(sigma.pairs))
     if settings.confidence is not False:
         announce(progress, "resampling")
-        confidence = assess(
-            *(objects, sigma, tree),
-            shown=shown.objects,
-            min_size=max(2, settings.min_size),
-            chance=walks,
-            linkage=settings.linkage,
-            metric=metric,
-            noise=measured.noise,
-            seed=settings.seed,
-            run=Run.of(**how),
-        )
+        known = {"min_size": max(2, settings.min_size), "chance": chance, "noise": noise}
+        known |= {"linkage": settings.linkage, "metric": metric, "seed": settings.seed}
+        confidence = assess(objects, sigma, tree, shown=shown.objects, run=Run.of(**how), **known)
         found = replace(found, confidence=confidence)
     announce(progress, "finding rigid bodies")
     return _with_bodies(found, ensemble, settings)
@@ -252,16 +229,16 @@ def _take_up(checkpoint: Checkpoint, ensemble: Ensemble, settings: Settings) -> 
     return ["this run went on from one that was interrupted"] * checkpoint.resumed
 
 
-def _walks(objects: Objects, kind_: Kind, settings: Settings, metric: Any, n_pairs: int) -> bool:
+def _walks(task: Task, n_pairs: int) -> bool:
     """Return whether clusters are compared with those of independent walkers."""
-    ensemble = objects.ensemble
-    possible = kind_ == "particles" and objects.are_points and not ensemble.independent
+    objects, settings, ensemble = task.objects, task.settings, task.objects.ensemble
+    possible = task.kind == "particles" and objects.are_points and not ensemble.independent
     if settings.chance is not None:
         if settings.chance and not (possible and ensemble.n_snapshots > 2):
             raise ValueError("chance= is for particles in 3 snapshots or more: leave it out")
         return settings.chance
     small = n_pairs * ensemble.n_snapshots <= _WALKED and ensemble.n_snapshots >= _WALKS
-    return possible and small and metric is None
+    return possible and small and task.metric is None
 
 
 def _with_bodies(analysis: Analysis, ensemble: Ensemble, settings: Settings) -> Analysis:
@@ -273,17 +250,17 @@ def _with_bodies(analysis: Analysis, ensemble: Ensemble, settings: Settings) -> 
     if not (polymer and system.sequential and ensemble.n_dimensions == 3):
         return analysis
     try:
-        motion = describe_motion(in_memory(ensemble.select(sites)), seed=settings.seed)
+        motion = describe_motion(choices.in_memory(ensemble.select(sites)), seed=settings.seed)
     except ValueError as error:
         return replace(analysis, notes=(*analysis.notes, f"no rigid bodies were found: {error}"))
     return replace(analysis, motion=motion)
 
 
 def _made(
-    objects: Objects, kind_: Kind, settings: Settings, given: Iterable[str], **known: Any
+    objects: Objects, kind_: choices.Kind, settings: Settings, given: Iterable[str], **known: Any
 ) -> Made:
     """Return how a result of objects was made."""
-    length, name = choose_length(objects, kind_, settings.length)
+    length, name = choices.choose_length(objects, kind_, settings.length)
     known |= {"objects": objects.kind, "length": length, "length_name": name}
     known["kind"] = "molecule" if kind_ in ("biopolymer", "molecule") else "particles"
     settled = settings.model_copy(update={"length": length, "reduction": objects.reduction})

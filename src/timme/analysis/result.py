@@ -245,6 +245,7 @@ class Analysis(Described):
             ((system.site_objects >= -1) & (system.site_objects < n_objects)).all(),
             system.film is None or system.film.shape[1:] == system.coordinates.shape,
             system.numbers is None or system.numbers.shape == (n_sites,),
+            self.fluctuations is None or self.fluctuations.n_objects == n_objects,
             self.motion is None or self.motion.bodies.labels.shape == shown.shape,
             self.finding is None or self.finding.labels.shape == shown.shape,
         ]

@@ -94,14 +94,8 @@ def analyse_rigidity(
                 models = perturbed(ensemble, copies=chosen.perturb, seed=chosen.seed)
             many = together(models, chosen.energy, sites=shown.objects, **how)
     n_added, found = filled.n_sites - read.n_sites, decompose(held, chosen.energy)
-    rigid = Rigidity(
-        network=replace(held, notes=()),
-        decomposition=found,
-        cutoff=chosen.energy,
-        flexibility=residue_flexibility(found, held, ensemble.sites),
-        n_added=n_added,
-        together=many,
-    )
+    flexibility = residue_flexibility(found, held, ensemble.sites)
+    rigid = Rigidity(replace(held, notes=()), found, chosen.energy, flexibility, n_added, many)
     known: dict[str, Any] = {"recipe": "rigidity", "kind": "molecule", "n_pairs": len(held.bonds)}
     known["title"] = " ".join([title_of(ensemble.sources), *(chosen.chain or ())])
     made = Made.of(ensemble.sources, chosen, chosen.model_fields_set, **known)
@@ -144,13 +138,11 @@ def _with_hydrogens(ensemble: Ensemble, ph: float, progress: Progress | None) ->
         raise ValueError(
             f"{ensemble.prefix}models get different hydrogens: analyse one of them (model=)"
         )
-    frames = [each.snapshot() for each in filled]
-    boxes = [box for _, box in frames if box is not None]
-    source = ArraySource(
-        np.array([places for places, _ in frames]),
-        np.array(boxes) if boxes else None,
-        np.full(len(frames), np.nan),
+    places, (_, boxes) = (
+        [each.snapshot()[0] for each in filled],
+        ensemble.frames.read(0, len(models)),
     )
+    source = ArraySource(np.array(places), boxes, ensemble.times)
     return replace(filled[0], frames=Frames.of(source))
 
 

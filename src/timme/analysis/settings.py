@@ -96,8 +96,6 @@ def _as_bound(value: Any) -> Any:
 
 
 def _as_box(value: Any) -> Any:
-    if hasattr(value, "xy"):
-        raise ValueError("takes lengths or vectors")
     return False if value == "none" else _as_numbers(value)
 
 
@@ -113,12 +111,6 @@ def _as_chains(value: Any) -> Any:
     return ends
 
 
-def _check_errors(value: tuple[float, ...] | None) -> tuple[float, ...] | None:
-    if value is not None and not (value and min(value) >= 0):
-        raise ValueError(f"must be 0 or more along each axis, got {', '.join(map(str, value))}")
-    return value if value and any(value) else None
-
-
 def _check_memory(value: str, info: pydantic.ValidationInfo) -> str:
     memory.parse(value, f"{info.field_name}=")
     return value
@@ -129,10 +121,10 @@ Names = Annotated[tuple[Text, ...], BeforeValidator(_as_names)]
 Columns = Annotated[tuple[int | Text, ...], BeforeValidator(_as_names)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_numbers)]
 Counts = Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_as_numbers)]
-Errors = Annotated[Numbers | None, AfterValidator(_check_errors)]
+Errors = Annotated[tuple[Annotated[float, Field(ge=0)], ...], BeforeValidator(_as_numbers)]
 Bound = Annotated[int | str | None, BeforeValidator(_as_bound)]
 Stride = Annotated[Annotated[int, Field(ge=1)] | str | None, BeforeValidator(_as_bound)]
-_Rows = tuple[tuple[float, ...], ...] | tuple[tuple[tuple[float, ...], ...], ...]
+_Rows = tuple[tuple[float, ...], ...]
 Box = Annotated[tuple[float, ...] | _Rows | Literal[False] | None, BeforeValidator(_as_box)]
 Rule = Annotated[Text, AfterValidator(lambda text: split_rule(text) and text)]
 Memory = Annotated[str, AfterValidator(_check_memory)]
@@ -164,9 +156,7 @@ class _Running(Model):
     """Settings of every recipe."""
 
     min_size: int = _display("Smallest cluster that counts", "--min-size N", default=10, ge=1)
-    palette: Literal["safe", "wide"] = _display(
-        "Colours, safe for the colour-blind", default="safe"
-    )
+    palette: Literal["safe", "wide"] = _display("Safe for the colour-blind", default="safe")
     order: Literal["auto", "sequence", "labels"] = _display("Order in dilutions", default="auto")
     full: bool = _running("Write all figures, tables and index groups", "--full", default=False)
     workers: int | None = _running("Threads (default: all cores)", "-j", "--workers N", ge=1)
@@ -183,9 +173,7 @@ class _Snapshots(_Running):
     step: Stride = _reading("Use every Nth frame, or one frame per TIME", "-dt", "--step N|TIME")
     common_atoms: bool = _reading("Atoms that all models share", "--common-atoms", default=False)
     allow_truncated: bool = _reading("Use the whole frames of a damaged file", default=False)
-    shown: Text | None = _display(
-        "Sites to draw and count, a selection (default: Cα, and P or C4' of nucleic acids)"
-    )
+    shown: Text | None = _display("Sites to draw and count, a selection (default: Cα, P or C4')")
 
 
 class _Trajectories(_Snapshots):
@@ -200,10 +188,7 @@ class _Trajectories(_Snapshots):
         "Override the periodic box", "--box LENGTHS|none", takes="lengths such as 20,20,20, or none"
     )
     unwrap: bool = _reading("Follow molecules out of the periodic box", "--unwrap", default=False)
-    columns: Columns | None = _reading(
-        "Table columns for frame, particle and coordinates (default: trackpy or TrackMate names)",
-        "--columns NAMES",
-    )
+    columns: Columns | None = _reading("Columns of a table of tracks", "--columns FRAME,ID,X,Y")
     weights: Numbers | Text | None = _reading("Weights of snapshots: numbers or a file", path=True)
     gaps: bool | None = _reading("NaN means: not seen in this snapshot (default: in tables only)")
     bonds: Literal["auto", "file", "guess", "none"] = _reading("Covalent bonds", default="auto")
@@ -228,9 +213,7 @@ class Settings(_Trajectories):
     reduction: Literal["rms", "max", "centre"] | None = _objects(
         "σ of objects from that of their sites, or of their centres (default: rms, max for links)"
     )
-    centre: Literal["mass", "geometry"] | None = _objects(
-        "Centre of groups (default: geometry, mass for molecules)"
-    )
+    centre: Literal["mass", "geometry"] | None = _objects("Centre of groups (default: by kind)")
     pairs: Rule = _pairs(
         "Which objects to compare: contact[:RADIUS], all, sequence[:N], nearest[:N], or a file "
         "(default: contact:10 for molecules)",
@@ -241,14 +224,12 @@ class Settings(_Trajectories):
     linkage: Literal["single", "braced", "average"] = _pairs(
         "How pairs join into clusters (the paper: single)", "--linkage NAME", default="single"
     )
-    noise: Literal["auto"] | Errors = _confidence(
+    noise: Literal["auto"] | Errors | None = _confidence(
         "Localization error to subtract from σ", "--noise LENGTH|auto",
         takes="a length, one for each axis such as 0.03,0.03,0.06, or auto",
     )  # fmt: skip
     confidence: bool | None = _confidence("Resample to see which clusters recur (default: yes)")
-    chance: bool | None = _confidence(
-        "Compare with independent walkers (default: for few particles in open space)"
-    )
+    chance: bool | None = _confidence("Compare with independent walkers (default: if particles)")
     cutoff: float | None = _display("Report the clusters at this σc, too", "--cutoff VALUE")
     length: float | None = _display("Length a of the axis σ/a (default: that of a bond)", gt=0)
 
@@ -259,16 +240,12 @@ class MotionSettings(_Trajectories):
     expert = frozenset("unit box unwrap columns replicas common_atoms full min_size".split())
 
     bodies: int | None = _motion("Number of bodies (default: as many as found)", "--bodies N", ge=1)
-    reference: Text | None = _motion(
-        "Selection whose body is held still (default: the largest body)", "--reference SELECTION"
-    )
+    reference: Text | None = _motion("Body held still (default: the largest)", "--reference TEXT")
     axis_from: Names | None = _motion(
         "Two structures, to measure angles along the transition between them",
         "--axis-from FILE,FILE", path=True, min_length=2, max_length=2, takes="two files",
     )  # fmt: skip
-    superposed: Text | None = _motion(
-        "Write snapshots superposed on the body held still to FILE", "--superposed FILE", path=True
-    )
+    superposed: Text | None = _motion("Superposed snapshots", "--superposed FILE", path=True)
 
 
 class RigiditySettings(_Snapshots):
@@ -287,9 +264,7 @@ class RigiditySettings(_Snapshots):
     tethers: Literal["shortest", "all", "none"] = _network(
         "Hydrophobic tethers between an atom and a residue", "--tethers NAME", default="shortest"
     )
-    constraints: Text | None = _network(
-        "Read the list of bonds that hold from FILE", "--constraints FILE", path=True
-    )
+    constraints: Text | None = _network("Read bonds that hold", "--constraints FILE", path=True)
 
     @pydantic.model_validator(mode="after")
     def _refuse_contradictions(self) -> Self:
@@ -305,9 +280,7 @@ class CompareSettings(_Running):
 
     expert = frozenset({"full", "min_size"})
 
-    chains: Chains | None = _reading(
-        "Chains of the first result, and what the second calls them", "--chains A=B,C=D"
-    )
+    chains: Chains | None = _reading("Chains of the first = of the second", "--chains A=B,C=D")
     align: Literal["auto", "number", "sequence"] = _reading("Match residues by", default="auto")
     cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_numbers)] = _display(
         "Compare at these two cutoffs, too", "--cutoffs V,V", takes="two numbers such as -0.5,0.06"
