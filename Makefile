@@ -79,7 +79,7 @@ docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove the environment and everything made by the other targets
-	rm -rf $(VENV) .venv-oldest build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/generated docs/sg_execution_times.rst timme-demo-*
+	rm -rf $(VENV) .venv-oldest build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/results docs/first-look.ipynb docs/generated docs/sg_execution_times.rst timme-demo-*
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -rf .cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -60,3 +60,15 @@ def test_other_demos_are_refused_with_the_names_of_all() -> None:
     with pytest.raises(ValueError, match=r"kinase, barnase, .*, road, got 'proteins'"):
         analyse_demo("proteins")
     assert next(iter(DEMOS)) == "kinase"  # which is analysed if none is named
+
+
+def test_the_dilution_plot_fades_every_cluster_that_is_not_established() -> None:
+    kinase = analyse_demo()
+    drawn = timme.plot(kinase, "dilution").collections
+    polygons = [path.vertices for each in drawn for path in each.get_paths() if each.zorder == 1.5]
+    faded = {(round(float(each[:, 0].min())), float(each[:, 1].max())) for each in polygons}
+    weak = [record for record in kinase.clusters if record.support == record.support]
+    weak = [record for record in weak if record.sure == "not established"]
+    assert len(weak) > 5
+    for record in weak:
+        assert {(site, record.high) for site in record.sites.tolist()} <= faded
