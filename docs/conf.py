@@ -1,9 +1,9 @@
 """How the documentation is built."""
 
 import contextlib
+import importlib.metadata
 import runpy
 import shutil
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from timme.cli import commands
 project = "TIMME"
 author = "The TIMME developers"
 copyright = author  # noqa: A001
-release = version("pytimme")
+release = importlib.metadata.version("pytimme")
 
 extensions = [
     "myst_nb",

@@ -142,10 +142,14 @@ def _carry_out(recipe: str, sources: Sequence[Any], name: str, given: dict[str, 
 def _name(sources: Sequence[str]) -> str:
     """Return a name for the result of some files."""
     names = [_stem(source) for source in sources]
-    structures = all(Path(source).suffix.lower() in _STRUCTURES for source in sources[1:])
+    structures = all(_is_structure(source) for source in sources[1:])
     if len(names) > 1 and structures:
         return f"{names[0]}-{names[-1]}"
     return names[min(1, len(names) - 1)]  # of a topology and trajectories, the first of these
+
+
+def _is_structure(source: str) -> bool:
+    return source.startswith("pdb:") or Path(source).suffix.lower() in _STRUCTURES
 
 
 def _stem(source: str) -> str:

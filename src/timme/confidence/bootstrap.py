@@ -168,7 +168,7 @@ def count_independent(
         corrected=True,
     )
     # A series that jumps once seems to forget at once, but copies of a snapshot add nothing.
-    return replace(known, n_effective=min(found, _count_distinct(series)))
+    return replace(known, n_effective=float(min(found, _count_distinct(series))))
 
 
 def slowest_pairs(sigma: Fluctuations, *, n_snapshots: int, seed: int = 0) -> Ints:
