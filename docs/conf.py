@@ -29,6 +29,7 @@ html_title = f"TIMME {release}"
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+nb_execution_in_temp = True
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 numpydoc_show_class_members = False
