@@ -25,6 +25,8 @@ extensions = [
 ]
 exclude_patterns = ["_build", "results", "gallery/*.ipynb", "gallery/*.py"]
 html_theme = "furo"
+html_css_files = ["wide.css"]
+html_static_path = ["_static"]
 html_title = f"TIMME {release}"
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]

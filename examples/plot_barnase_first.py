@@ -20,22 +20,31 @@ print(bonds)
 # Top: clusters held by hydrogen bonds at least as strong as E. Bottom: clusters of fluctuations.
 # Clusters that share most residues have the same colour.
 
+
+def draw(compared: timme.Comparison) -> None:
+    """Draw the dilution plots of both results, one above the other."""
+    _, panels = plt.subplots(2, 1, figsize=(7, 7), layout="constrained")
+    for axes, side, name in zip(panels, compared.sides, compared.names, strict=True):
+        timme.plot(side, "dilution", axes)
+        axes.set_title(name)
+    plt.show()
+
+
 compared = timme.compare(bonds, motion)
 print(compared)
-timme.plot(compared, "dilutions")
-plt.show()
+draw(compared)
 
 # %%
 # Agreement at every pair of cutoffs.
 
-timme.plot(compared, "agreement")
+figure, axes = plt.subplots(figsize=(6, 4.5), layout="constrained")
+timme.plot(compared, "agreement", axes)
 plt.show()
 
 # %%
 # The NMR models, if they can be downloaded.
 
 try:
-    timme.plot(timme.compare(bonds, timme.analyse("pdb:1bnr")), "dilutions")
-    plt.show()
+    draw(timme.compare(bonds, timme.analyse("pdb:1bnr")))
 except OSError as error:
     print(f"The figure is left out: {error}")

@@ -14,22 +14,25 @@ moving = timme.analyse(timme.data.kinase())
 print(moving)
 
 # %%
-# Three rigid bodies and the dilution plot of fluctuations.
+# The dilution plot, and the fraction of residues in clusters of at least ten.
 
-timme.plot(moving, "finding")
+figure, panels = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+timme.plot(moving, "dilution", panels[0])
+timme.plot(moving, "fraction", panels[1])
 plt.show()
 
 # %%
-# Residues that move together have a small σ, those of different bodies a large one.
+# σ of the pairs in contact: small within bodies and at hinges, large where bodies close on each
+# other. Beside it, the cutoff at which each pair of residues joins.
 
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
-timme.plot(moving, "fraction", panels[0])
-timme.plot(moving, "sigma-matrix", panels[1])
+timme.plot(moving, "sigma-matrix", panels[0])
+timme.plot(moving, "joining", panels[1])
 plt.show()
 
 # %%
 # The angle of both mobile bodies against the core, in the order of the snapshots.
 
-motion = timme.analyse_motion(moving)
-timme.plot(motion, "angles")
+figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+timme.plot(timme.analyse_motion(moving), "angles", axes)
 plt.show()

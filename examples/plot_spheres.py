@@ -18,7 +18,7 @@ systems = {
     "dense fluid": timme.analyse(timme.data.spheres(fluid=True, noisy=True), **settings),
 }
 for name, analysis in systems.items():
-    print(f"{name}: {analysis.finding.sentence}")
+    print(name, analysis.finding.text(80), sep="\n")
 
 
 def draw(figure_name: str) -> None:
