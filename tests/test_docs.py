@@ -26,7 +26,7 @@ ENTRIES = {"1bnr": "nmr", "1a2p": "xray", "4ake": "xray", "1ake": "xray"}
 BLOCK = re.compile(r"^```\{?(sh|console|python)\}?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NOT_RUN = (  # they install, build, test or measure, or open windows and ports
     "make", "pip", "python -m", "python examples/", "timme serve", "git", "uv", "conda",
-    "export", "docker",
+    "python docs/", "export", "docker",
 )  # fmt: skip
 
 
