@@ -3,6 +3,9 @@
 Machine code is kept by numba's own cache. It looks only at the file of a function, although the
 code of the helpers that it calls is part of it; so all kernels carry one stamp, the digest of all
 their sources, and code with another stamp is compiled anew and overwritten.
+
+Arrays are copied and computed number by number: to assign or subtract whole arrays, numba compiles
+its error messages about shapes as well, which takes longer than many a kernel.
 """
 
 from __future__ import annotations

@@ -221,7 +221,9 @@ def contacts_of(leaves, tree, xyz, order, box_kind, boxes, molecules, radius):
                     count = _count(xyz, i, j, kind, boxes, most, scratch)
                 if total == len(found):
                     full, found = found, np.empty((2 * total, 3), np.int32)
-                    found[:total] = full
+                    for row in range(total):
+                        for k in range(3):
+                            found[row, k] = full[row, k]
                 found[total, 0], found[total, 1], found[total, 2] = min(p, q), max(p, q), count
                 total += count > 0
     return found[:total].copy()

@@ -47,7 +47,9 @@ def reduce(firsts, pairs, objects, rows, values, largest, reduced):
         if not largest:
             for p in chosen:
                 b = seconds[p]
-                reduced[p] /= (offsets[a + 1] - offsets[a]) * (offsets[b + 1] - offsets[b])
+                count = (offsets[a + 1] - offsets[a]) * (offsets[b + 1] - offsets[b])
+                for column in range(n_columns):
+                    reduced[p, column] /= count
 
 
 @compiled(fastmath={"contract"})
@@ -84,9 +86,10 @@ def fit_sites(begins, partners, rows, squares, start, n_sweeps):
     found = np.empty((len(squares), len(start)))
     for draw in range(len(squares)):
         sites = found[draw]
-        sites[:] = start
+        for site in range(len(sites)):
+            sites[site] = start[site]
         for _ in range(n_sweeps):
-            moved = 0.0
+            moved = largest = 0.0
             for site in range(len(sites)):
                 begin, end = begins[site], begins[site + 1]
                 total = 0.0
@@ -96,6 +99,7 @@ def fit_sites(begins, partners, rows, squares, start, n_sweeps):
                     best = max(total / (end - begin), 0.0)
                     moved = max(moved, abs(best - sites[site]))
                     sites[site] = best
-            if moved <= _STILL * np.max(sites):
+                largest = max(largest, sites[site])
+            if moved <= _STILL * largest:
                 break
     return found

@@ -123,7 +123,8 @@ def unpack_frame(words, n_bits, least, sizes, bits, small, scales, places):
         size = _VALUES[small]
         _put(places, atom + (run > 0), here, scales, lowest, highest)
         for k in range(run):  # the first difference comes before the atom
-            before[:] = here
+            for d in range(3):
+                before[d] = here[d]
             steps = _take_three(words, place, small, size, size)
             _step(here, before, steps, np.int64(size // np.uint64(2)))
             place += np.uint64(small)
