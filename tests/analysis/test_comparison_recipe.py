@@ -12,11 +12,8 @@ import pytest
 
 import timme
 from tests import naive
-from tests.analysis.test_rigidity_recipe import NMR, needs_files
-from tests.rigidity.structures import structure
 from timme.analysis.comparison import compare, read_partition
 from timme.analysis.result import Analysis, Comparison, Made, Rigidity, System
-from timme.analysis.rigidity import analyse_rigidity
 from timme.ensemble import Atoms
 from timme.hierarchy import Quantity
 from timme.output.folder import write_folder
@@ -230,18 +227,3 @@ def test_what_is_no_result_is_refused(compared: Comparison, tmp_path: Path) -> N
         compare(one, particles)
     with pytest.raises(ValueError, match="there is no option cutoff=: use cutoffs="):
         compare(one, one, cutoff=1.0)
-
-
-@needs_files
-def test_bonds_and_models_of_barnase_agree_as_specified() -> None:
-    static = analyse_rigidity(replace(structure("1a2p-a"), sources=("1a2p.pdb",)))
-    found = compare(static, timme.analyse(NMR, confidence=False))
-    assert found.agreement.best_rand == pytest.approx(0.55, abs=0.005)
-    lines = str(found).splitlines()
-    assert lines[1].startswith("  best at    E = −0.09")
-    assert lines[1].endswith(" kcal/mol with σc = 0.047 Å, over all pairs of cutoffs")
-    assert lines[2] == ("  shared     83 residues are in the core of both (95 in 1a2p, 84 in 1bnr)")
-    assert lines[-1] == (
-        "  sites      108 Cα matched by chain and number, all with the same residue names; "
-        "left out: A 1-2"
-    )

@@ -77,6 +77,7 @@ def value_of(hint: Any, settings: Model) -> Any:
         parts = {name: value_of(hints[name], settings) for name in names}
         labels, motion = np.array([0, -1, 1]), parts["motion"]
         parts["motion"] = replace(motion, bodies=replace(motion.bodies, labels=labels))
+        parts["fluctuations"] = replace(parts["fluctuations"], n_objects=3)
         return Analysis(**parts | {"finding": replace(parts["finding"], labels=labels)})
     return kind(**{name: value_of(hints[name], settings) for name in names})
 
@@ -188,7 +189,7 @@ BAD_VALUES: dict[str, Callable[[Any], object]] = {
     "a setting out of range": lambda a: a["made"]["settings"]["Settings"].update(min_size=-3),
     "an unknown part": lambda a: a["motion"].update(jerk=[1]),
     "a missing part": lambda a: a["motion"].pop("bodies"),
-    "too many numbers": lambda a: a["motion"]["transitions"][0].update(frames=[1, 2, 3]),
+    "too many numbers": lambda a: a["confidence"]["records"][0].update(intervals=[[1.0, 2.0, 3.0]]),
     "a missing array": lambda a: a["motion"]["hinges"].append(a["motion"]["hinges"][0]),
 }
 
