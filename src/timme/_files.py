@@ -22,6 +22,8 @@ def write_atomically(path: str | Path, content: str | bytes) -> Path:
         os.umask(mask)
         Path(temporary).chmod(0o666 & ~mask)
         return Path(temporary).replace(target)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):  # a full disk is reported without the name of the file
+            error.filename = str(target)
         raise

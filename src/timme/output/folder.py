@@ -173,6 +173,8 @@ def write_folder(
             for file in files_of(result, full=full):
                 names += _write(file, result, made, kinds=_IMAGES[: 1 + full])
             _swap(made, target)
+        except OSError as error:
+            raise _unwritable(target, error) from None
         finally:
             _put_right(target)
         return tuple(target / name for name in names)
@@ -411,6 +413,8 @@ def _check(target: Path, *, overwrite: bool) -> None:
     try:
         Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=there)).rmdir()
     except OSError as error:
-        raise OSError(
-            f"{target} cannot be written ({error.strerror}): choose another folder"
-        ) from None
+        raise _unwritable(target, error) from None
+
+
+def _unwritable(target: Path, error: OSError) -> OSError:
+    return OSError(f"{target} cannot be written ({error.strerror or error}): choose another folder")
