@@ -12,16 +12,19 @@ from tests.analysis.systems import analysis_of
 from timme.analysis.evidence import (
     BodiesEvidence,
     Evidence,
-    GroupEvidence,
+    NetworkEvidence,
+    decide,
+    medians,
     rigid_limit,
 )
-from timme.analysis.finding import Finding, decide, find
+from timme.analysis.finding import Finding, find
 from timme.analysis.phrases import Fact
+from timme.confidence.assessment import ClusterRecord
 from timme.io import read
 from timme.synthetic import PlantedBodies, bodies
 
-THREE = BodiesEvidence(3, 14.4, 1.0, (2.2, 1.09, 0.67, 0.64), 1.5, 0.91, 0.97, (3, 3))
-ONE = BodiesEvidence(1, np.nan, np.nan, (0.48,), 1.5, 0.0, 1.0, (1, 1), 2, 3.7)
+THREE = BodiesEvidence(3, 14.4, 1.0, 2.2, 1.5, 0.97, (3, 3))
+ONE = BodiesEvidence(1, np.nan, np.nan, 0.48, 1.5, 1.0, (1, 1), 3.7)
 
 
 def molecule(bodies: BodiesEvidence, n_independent: float = 20.0, **changes: Any) -> str:
@@ -39,7 +42,7 @@ def molecule(bodies: BodiesEvidence, n_independent: float = 20.0, **changes: Any
         ({"gap": 6.4}, "flexible"),
         ({"sharpness": np.nan}, "bodies"),
         ({"sharpness": 0.69}, "flexible"),
-        ({"sharpness": 0.69, "fit": (1.4, 1.0)}, "one body"),
+        ({"sharpness": 0.69, "fit": 1.4}, "one body"),
     ],
 )
 def test_bodies_need_a_gap_sharpness_and_agreement(changes: dict[str, Any], kind: str) -> None:
@@ -55,9 +58,9 @@ def test_bodies_need_a_gap_sharpness_and_agreement(changes: dict[str, Any], kind
         ({"candidate_gap": 4.0}, np.nan, "undecided"),
         ({"candidate_gap": 4.0}, 8.0, "one body"),
         ({"candidate_gap": 3.9}, 2.0, "one body"),
-        ({"candidate_gap": 9.0, "bends": True}, 2.0, "one body"),
-        ({"fit": (1.5,)}, 20.0, "one body"),
-        ({"fit": (1.51,)}, 20.0, "flexible"),
+        ({"candidate_gap": 9.0}, 2.0, "one body"),
+        ({"fit": 1.5}, 20.0, "one body"),
+        ({"fit": 1.51}, 20.0, "flexible"),
     ],
 )
 def test_one_body_is_rigid_flexible_or_undecided(
@@ -78,14 +81,14 @@ CASES = [
 
 
 @pytest.mark.parametrize(("n", "gap", "fit", "agreement", "samples", "kind"), CASES)
-def test_known_molecules_have_the_kind_of_their_evidence(
+def test_known_molecules_are_found(
     n: int, gap: float, fit: float, agreement: float, samples: float, kind: str
 ) -> None:
-    found = BodiesEvidence(n, gap, np.nan, (fit,), 1.5, 0.9, agreement, candidate_gap=gap)
+    found = BodiesEvidence(n, gap, np.nan, fit, 1.5, agreement, candidate_gap=gap)
     assert decide(Evidence(200, None, samples, bodies=found)) == kind
 
 
-GROUP = GroupEvidence(20, 0.2, 0.6, 1.1, inside=0.2, across=0.9, support=0.99, chance=0.05)
+GROUP = ClusterRecord(np.arange(20), -1, 0.2, 0.6, 1.1, support=0.99, chance=0.05)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +98,11 @@ GROUP = GroupEvidence(20, 0.2, 0.6, 1.1, inside=0.2, across=0.9, support=0.99, c
         ({}, 8, "groups"),
         ({}, 7, "none"),
         ({}, None, "groups"),
-        ({"width": 0.49}, 100, "none"),
-        ({"width": np.inf}, 100, "groups"),
-        ({"size": 9}, 100, "none"),
-        ({"size": 90}, 100, "groups"),
-        ({"size": 91}, 100, "none"),
+        ({"plateau": 0.49}, 100, "none"),
+        ({"plateau": np.inf}, 100, "groups"),
+        ({"sites": np.arange(9)}, 100, "none"),
+        ({"sites": np.arange(90)}, 100, "groups"),
+        ({"sites": np.arange(91)}, 100, "none"),
         ({"chance": 0.5}, 100, "none"),
         ({"chance": np.nan}, 100, "groups"),
     ],
@@ -107,17 +110,17 @@ GROUP = GroupEvidence(20, 0.2, 0.6, 1.1, inside=0.2, across=0.9, support=0.99, c
 def test_groups_need_a_plateau_others_and_more_than_chance(
     changes: dict[str, Any], n_snapshots: int | None, kind: str
 ) -> None:
-    assert decide(Evidence(100, n_snapshots, 9.0, groups=(replace(GROUP, **changes),))) == kind
+    assert decide(Evidence(100, n_snapshots, 9.0, records=(replace(GROUP, **changes),))) == kind
 
 
-NETWORK = GroupEvidence(878, 0.01, 0.04, 1.3, inside=0.06, across=0.2, chance=0.2, spacing=1.0)
+NETWORK = NetworkEvidence(np.arange(878), 0.02, 0.01, 0.04, 1.3, 0.06, 0.2, spacing=1.0, chance=0.2)
 
 
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
         ({}, "network"),
-        ({"size": 495}, "none"),
+        ({"sites": np.arange(495)}, "none"),
         ({"width": 0.49}, "none"),
         ({"across": 0.11}, "none"),
         ({"inside": 0.16, "across": 0.6}, "none"),
@@ -125,15 +128,14 @@ NETWORK = GroupEvidence(878, 0.01, 0.04, 1.3, inside=0.06, across=0.2, chance=0.
     ],
 )
 def test_networks_hold_half_and_are_stiff(changes: dict[str, Any], kind: str) -> None:
-    found = Evidence(991, 60, 2.0, network=replace(NETWORK, **changes))
-    assert decide(found) == kind
-    assert not found.arrested
+    assert decide(Evidence(991, 60, 2.0, network=replace(NETWORK, **changes))) == kind
+    assert not NETWORK.arrested
 
 
 def test_groups_come_before_networks_and_walkers_make_arrest() -> None:
     arrested = replace(NETWORK, chance=0.9)
-    assert Evidence(991, 60, 2.0, network=arrested).arrested
-    assert decide(Evidence(991, 60, 2.0, groups=(GROUP,), network=arrested)) == "groups"
+    assert arrested.arrested
+    assert decide(Evidence(991, 60, 2.0, records=(GROUP,), network=arrested)) == "groups"
 
 
 def test_nothing_is_none() -> None:
@@ -150,20 +152,19 @@ def found_in(made: PlantedBodies, **options: Any) -> Finding:
     return find(analysis_of(made.ensemble, **options))
 
 
-def test_two_bodies_have_the_specified_answer() -> None:
+def test_two_bodies_are_described_with_their_hinge() -> None:
     found = found_in(bodies((60, 40), 60, spans=[50.0]), title="made")
     lines = found.text().splitlines()
     assert (found.kind, found.sure) == ("bodies", "well supported")
     assert found.brief == "two rigid bodies"
-    assert lines[0] == (
-        "made: two rigid bodies, well supported. One turns by 50° against the other, as on a hinge."
-    )
+    turns = "61-100 turns by 50° against the core, as on a hinge."
+    assert found.sentence == f"made: two rigid bodies, well supported. {turns}"
     assert lines[1] == "  bodies     1: 1-60 · 2: 61-100"
     assert found.labels.tolist() == [0] * 60 + [1] * 40
     assert found.names == ("1", "2")
 
 
-def test_one_body_differs_from_a_flexible_chain() -> None:
+def test_one_body_and_a_flexible_chain_differ() -> None:
     rigid = found_in(bodies((60,), 60, spans=[]))
     assert rigid.kind == "one body"
     assert "one rigid body. All 60 sites move together over 60 snapshots" in rigid.sentence
@@ -199,3 +200,16 @@ def test_walkers_alone_are_no_group() -> None:
     found = find(analysis_of(read(tracks), molecule=False, chance=True))
     assert found.kind == "none"
     assert "no group moves together among 40 sites" in found.sentence
+
+
+def test_groups_are_compared_with_pairs_that_leave_them() -> None:
+    """Two groups far apart: σ inside is that of the jitter, σ between that of the drift."""
+    rng = np.random.default_rng(0)
+    places = np.repeat(rng.normal(scale=5.0, size=(200, 2, 2)), 10, axis=1)
+    places += rng.normal(scale=0.1, size=places.shape) + rng.uniform(0, 9, (20, 2))
+    made = analysis_of(read(places), molecule=False)
+    inside, across = medians(made, np.repeat([0, 1], 10))
+    pairs, sigma = made.fluctuations.pairs, made.fluctuations.sigma
+    same = pairs[:, 0] // 10 == pairs[:, 1] // 10
+    assert inside == pytest.approx(np.median(sigma[same]))
+    assert across == pytest.approx(np.median(sigma[~same]))

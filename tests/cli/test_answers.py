@@ -30,18 +30,11 @@ ANSWERS = {
 BEFORE = {  # commands whose results are compared
     "compare timme-rigidity-1a2p timme-1bnr": ["rigidity 1a2p.pdb --chain A", "run 1bnr.pdb"]
 }
-# Entries that differ from the specification. Hydrogens now turn to where they make bonds, which
-# changes cores; a single structure has no models for a baseline; chains of a dimer are searched
-# together; tracks with gaps have a chance level; tracks and hinges here are not those specified;
-# and spheres are called particles, and are not compared with those of another demo.
+# Entries that differ from the specification: hydrogens now turn to where they make bonds, which
+# changes cores, and a single structure has no models for a baseline.
 KNOWN = {
     "rigidity 1a2p.pdb --chain A": "sentence core dilution baseline network",
     "compare timme-rigidity-1a2p timme-1bnr": "sentence best shared",
-    "run 4ake.pdb 1ake.pdb --common-atoms": "sentence bodies fit separation Note:",
-    "run bulk_water_tracks.csv --unit px": "chance",
-    "run tracks.csv --unit µm": "range",
-    "demo hinge": "sentence separation order",
-    "demo spheres": "motion chance control",
 }
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?|(?<=[-A-Za-z])\d+(?:\.\d+)?")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from timme.analysis import tables
-from timme.analysis.phrases import samples, value
+from timme.analysis.phrases import length, samples
 from timme.analysis.result import Analysis
 from timme.hierarchy.curves import suggest
 
@@ -113,12 +113,12 @@ def _levels(analysis: Analysis) -> list[str]:
     tree, confidence = analysis.hierarchy, analysis.confidence
     size = tables.min_size(analysis)
     found = [
-        f"{tree.quantity.cutoff} = {value(level.cutoff, tree.unit)}: clusters of "
+        f"{tree.quantity.cutoff} = {length(level.cutoff, tree.unit)}: clusters of "
         f"{', '.join(map(str, level.sizes[:8]))} (silhouette {level.silhouette:.2f})"
         for level in (() if confidence is None else confidence.silhouettes.levels)
     ]
     for cutoff, reason in suggest(tree, large=size, min_size=max(2, size)):
-        found.append(f"{tree.quantity.cutoff} = {value(cutoff, tree.unit)}: {reason}")
+        found.append(f"{tree.quantity.cutoff} = {length(cutoff, tree.unit)}: {reason}")
     return found
 
 
