@@ -16,6 +16,7 @@ from timme.analysis.evidence import (
     decide,
     medians,
     rigid_limit,
+    shown_pairs,
 )
 from timme.analysis.finding import Finding, find
 from timme.analysis.phrases import Fact
@@ -209,7 +210,7 @@ def test_groups_are_compared_with_pairs_that_leave_them() -> None:
     places += rng.normal(scale=0.1, size=places.shape) + rng.uniform(0, 9, (20, 2))
     made = analysis_of(read(places), molecule=False)
     inside, across = medians(made, np.repeat([0, 1], 10))
-    pairs, sigma = made.fluctuations.pairs, made.fluctuations.sigma
+    pairs, sigma = shown_pairs(made)
     same = pairs[:, 0] // 10 == pairs[:, 1] // 10
     assert inside == pytest.approx(np.median(sigma[same]))
     assert across == pytest.approx(np.median(sigma[~same]))
