@@ -10,7 +10,6 @@ from scipy.spatial import cKDTree
 
 from timme._arrays import Bools, Floats, Ints
 from timme.analysis import tables
-from timme.confidence.assessment import ClusterRecord
 from timme.ensemble.atoms import angstroms
 from timme.hierarchy.condensed import MIN_SIZE, PLATEAU, lineages
 from timme.hierarchy.curves import count_clusters, inflection
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from timme.analysis.result import Analysis
+    from timme.confidence.assessment import ClusterRecord
     from timme.confidence.chance import Chance
     from timme.motion.rigid_bodies import Level
 
@@ -94,7 +94,7 @@ class Evidence:
         """
         few = self.n_snapshots is not None and self.n_snapshots < FEW_SNAPSHOTS
         sizes = range(self.min_size, 0 if few else self.n_sites - self.min_size + 1)
-        found = list[ClusterRecord]()
+        found: list[ClusterRecord] = []
         for each in sorted(self.records, key=lambda record: -record.plateau):
             lasts = each.plateau >= PLATEAU and each.size in sizes and not each.chance >= BY_CHANCE
             if lasts and not any(np.isin(each.sites, other.sites).any() for other in found):
@@ -117,6 +117,7 @@ def decide(evidence: Evidence) -> Kind:
 
     Examples
     --------
+    >>> from timme.confidence.assessment import ClusterRecord
     >>> group = ClusterRecord(np.arange(20), -1, 0.2, 0.6, plateau=1.1, chance=0.05)
     >>> decide(Evidence(100, 250, 12.0, records=(group,)))
     'groups'
