@@ -1,11 +1,14 @@
-"""Words about things: error messages in one line, and what results say of themselves."""
+"""Text: messages in one line, what results say of themselves, and files written as a whole."""
 
 from __future__ import annotations
 
 import html
+import os
+import tempfile
 import textwrap
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 _LONGEST = 60  # characters of one value
@@ -50,6 +53,28 @@ def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> N
         got = type(given).__name__
         remedy = remedies.get(got, remedies["other"])
         raise TypeError(f"timme.{step} needs {kind.__name__}, got {got}: {remedy}")
+
+
+def write_atomically(path: str | Path, content: str | bytes) -> Path:
+    """Write a file under a temporary name in the same folder, then rename it.
+
+    Text is written in UTF-8; characters that cannot be encoded become ``?``.
+    """
+    target = Path(path)
+    data = content.encode(errors="replace") if isinstance(content, str) else content
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)  # a temporary file is private; the result gets the usual mode
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
+        return Path(temporary).replace(target)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):  # a full disk is reported without the name of the file
+            error.filename = str(target)
+        raise
 
 
 class Described:

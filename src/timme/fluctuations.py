@@ -17,8 +17,7 @@ from scipy.spatial.distance import squareform
 from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
 from timme._text import Described, require
 from timme.engine.checkpoint import Checkpoint, Progress, Run
-from timme.engine.metrics import Metric, known_metric, unit_of_distances
-from timme.engine.moments import Moments
+from timme.engine.moments import Metric, Moments, known_metric, unit_of_distances
 from timme.engine.reduction import fingerprint, moments
 from timme.objects import Objects, require_flat, require_objects
 from timme.pairs import Pairs, sorted_pairs, without

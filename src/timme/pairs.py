@@ -16,7 +16,7 @@ from timme._kernels.boxes import OPEN
 from timme._text import Described, counted
 from timme.contacts import find_contacts
 from timme.engine.checkpoint import Checkpoint, Progress, Run
-from timme.engine.metrics import EARTH, known_metric
+from timme.engine.moments import EARTH, known_metric
 from timme.engine.reduction import moments
 from timme.ensemble import Boxes, Ensemble
 from timme.ensemble.bonds import with_missing_atoms, within_bonds

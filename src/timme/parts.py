@@ -20,8 +20,7 @@ from timme._arrays import Bools, Floats, Ints, frozen
 from timme._kernels import reductions as kernel
 from timme._text import Described
 from timme.engine.checkpoint import DEFAULT, Run
-from timme.engine.metrics import Metric, known_metric
-from timme.engine.moments import Moments
+from timme.engine.moments import Metric, Moments, known_metric
 from timme.engine.reduction import moments
 from timme.engine.workers import Threads
 from timme.objects import Objects, require_flat

@@ -14,8 +14,14 @@ from scipy.spatial import distance
 from tests import naive
 from tests.strategies import boxed_snapshots, gapped_snapshots, part_lists, seeds, snapshots
 from timme._arrays import Coordinates, Floats, Ints
-from timme.engine.metrics import METRICS, known_metric, measure_distances, unit_of_distances
-from timme.engine.moments import LaidOut, Moments
+from timme.engine.moments import (
+    METRICS,
+    LaidOut,
+    Moments,
+    known_metric,
+    measure_distances,
+    unit_of_distances,
+)
 from timme.ensemble import Ensemble, Images
 
 PROMISED = 1e-5  # relative error of σ in single precision

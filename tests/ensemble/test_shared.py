@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from timme import memory
-from timme._files import write_atomically
-from timme._text import Described
+from timme._text import Described, write_atomically
 
 
 @dataclass(frozen=True, repr=False)

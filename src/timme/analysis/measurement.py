@@ -16,7 +16,7 @@ from timme.analysis.settings import PAIRS, Settings, split_rule
 from timme.confidence.bootstrap import N_PARTS
 from timme.confidence.noise import Noise, PositionErrors, estimate_errors, take_off
 from timme.engine.checkpoint import Run
-from timme.engine.metrics import known_metric
+from timme.engine.moments import known_metric
 from timme.ensemble.atoms import angstroms
 from timme.fluctuations import Fluctuations, choose_overlap, chunk_for, keep_sharing, measure
 from timme.hierarchy.clustering import find_forest

@@ -19,7 +19,7 @@ from timme.analysis.result import Analysis, Made, Source, System, announce
 from timme.analysis.settings import Settings, make
 from timme.confidence.assessment import assess, levels_of_matrix
 from timme.engine.checkpoint import Checkpoint, CheckpointError, Progress, Run
-from timme.engine.metrics import Metric
+from timme.engine.moments import Metric
 from timme.engine.workers import connect
 from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.residues import is_nucleic, is_protein

@@ -21,8 +21,7 @@ import numpy.typing as npt
 
 from timme import memory
 from timme._arrays import frozen
-from timme._files import write_atomically
-from timme._text import require
+from timme._text import require, write_atomically
 from timme.analysis.result import Analysis, Comparison
 from timme.analysis.settings import (
     CompareSettings,

@@ -17,7 +17,7 @@ from timme.confidence.levels import Silhouettes, silhouettes
 from timme.confidence.noise import Noise
 from timme.confidence.separation import Separation, ShownSigma, measure_shown, median, separate
 from timme.engine.checkpoint import DEFAULT, Run
-from timme.engine.metrics import Metric
+from timme.engine.moments import Metric
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import condensed
 from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, Lineage

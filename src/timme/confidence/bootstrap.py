@@ -23,7 +23,7 @@ from timme._arrays import Bools, Floats, Ints, frozen
 from timme._text import Described
 from timme.confidence.noise import Noise, take_off
 from timme.engine.checkpoint import DEFAULT, Run
-from timme.engine.metrics import Metric, known_metric, measure_distances
+from timme.engine.moments import Metric, known_metric, measure_distances
 from timme.engine.workers import Threads
 from timme.ensemble import Boxes, Ensemble
 from timme.fluctuations import Fluctuations, measure_listed

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import DEFAULT, Arrays, Run
-from timme.engine.metrics import Metric, known_metric
-from timme.engine.moments import LaidOut, Moments
+from timme.engine.moments import LaidOut, Metric, Moments, known_metric
 from timme.engine.workers import Cluster, Engine, read_ahead
 from timme.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Source

@@ -26,7 +26,7 @@ from timme._kernels import pruning as kernel
 from timme._kernels.boxes import OPEN, TILTED
 from timme.contacts import superpose
 from timme.engine.checkpoint import DEFAULT, Checkpoint, Progress, Run
-from timme.engine.metrics import Metric, known_metric, unit_of_distances
+from timme.engine.moments import Metric, known_metric, unit_of_distances
 from timme.engine.reduction import fingerprint
 from timme.ensemble import Block, Boxes, Ensemble
 from timme.hierarchy.tree import Hierarchy, from_forest, sigma_by, spanning_forest

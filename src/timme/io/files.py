@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
-from timme._files import write_atomically
-from timme._text import one_line
+from timme._text import one_line, write_atomically
 from timme.ensemble.space import cell_vectors
 
 STRUCTURES = frozenset((".pdb", ".cif"))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from timme._files import write_atomically
+from timme._text import write_atomically
 from timme.analysis import store, tables
 from timme.analysis.result import Analysis
 from timme.analysis.store import RESULT

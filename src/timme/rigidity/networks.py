@@ -11,8 +11,7 @@ from typing import get_args
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings, frozen, index_pairs
-from timme._files import write_atomically
-from timme._text import Described, one_line
+from timme._text import Described, one_line, write_atomically
 from timme.engine.checkpoint import Progress, Run
 from timme.ensemble import Ensemble
 from timme.ensemble.residues import is_water

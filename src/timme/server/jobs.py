@@ -21,8 +21,7 @@ from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from timme import memory
-from timme._files import write_atomically
-from timme._text import one_line
+from timme._text import one_line, write_atomically
 from timme.analysis import settings
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]

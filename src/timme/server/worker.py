@@ -18,8 +18,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from timme import memory
-from timme._files import write_atomically
-from timme._text import one_line, typed
+from timme._text import one_line, typed, write_atomically
 from timme.analysis.result import Made
 from timme.analysis.settings import RigiditySettings, details, make
 from timme.engine.checkpoint import Checkpoint
