@@ -43,23 +43,24 @@ def names() -> Iterator[str]:
     lists[""] += ["mdanalysis.CoMovingClusters", "sklearn.CoMovingClustering"]
     for name, module in every.items():
         if ismodule(module):
-            own = [each for each in vars(module) if each[0] != "_"]
-            own = [n for n in own if getattr(vars(module)[n], "__module__", "") == module.__name__]
-            lists[name] = [f"{name}.{each}" for each in getattr(module, "__all__", own)]
-    yield ".. currentmodule:: timme"
+            found = {n: getattr(each, "__module__", "") for n, each in vars(module).items()}
+            own = [n for n, home in found.items() if n[0] != "_" and home == module.__name__]
+            public = set(getattr(module, "__all__", own)) - every.keys()
+            lists[name] = [f"{name}.{each}" for each in sorted(public)]
+    yield "Python\n======\n\n.. currentmodule:: timme"
     for name, listed in lists.items():
         about = str(every.get(name, timme).__doc__).partition("\n")[0]
         yield from ("", f".. rubric:: {name or 'timme'}", "", about, "")
-        yield from (".. autosummary::", "   :toctree: generated", "")
+        yield from (".. autosummary::", "   :toctree: .", "")
         yield from (f"   {each}" for each in listed)
 
 
 def main() -> None:
     """Write one file for each command, and the lists of names."""
     FOLDER.mkdir(exist_ok=True)
-    tables = {command: table(model) for command, model in COMMANDS.items()}
-    for name, lines in {**tables, "names": names()}.items():
-        (FOLDER / f"{name}.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    tables = {f"{command}.txt": table(model) for command, model in COMMANDS.items()}
+    for name, lines in {**tables, "python.rst": names()}.items():
+        (FOLDER / name).write_text("\n".join(lines) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

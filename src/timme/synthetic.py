@@ -258,7 +258,7 @@ def elastic(
 
 
 def directions(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Random unit vectors (*shape, 3), spread evenly over the sphere."""
+    """Random unit vectors of shape ``(*shape, 3)``, spread evenly over the sphere."""
     vectors = rng.normal(size=(*shape, 3))
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
