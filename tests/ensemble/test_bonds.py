@@ -95,7 +95,7 @@ def test_given_bonds_have_one_form() -> None:
     assert atoms.bonds.tolist() == [[0, 1], [1, 3]]
     assert with_bonds(atoms).bonds.shape == (0, 2)
     for bad in ([(0, 4)], [(-1, 0)]):
-        with pytest.raises(ValueError, match=r"indices from 0 to 3.*count atoms from 0"):
+        with pytest.raises(ValueError, match=r"indices from 0 to 3, got"):
             with_bonds(atoms, bad)
 
 

@@ -162,7 +162,6 @@ def test_times_that_start_again_are_replicas_and_exact_repeats_count_once(tmp_pa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"begin": 3}, "write start="),
         ({"step": 0}, "at least 1"),
         ({"start": 9}, "keep none"),
         ({"start": "3 parsec"}, "a time such as 10ns, got '3 parsec'"),

@@ -170,9 +170,8 @@ def unit_label(unit: str) -> str:
     ('Å', 'µm', 'px')
     """
     plain = unit.strip()
-    if plain and angstroms(plain) == 1.0:
-        return "Å"
-    return {"um": "µm", "μm": "µm", "micron": "µm"}.get(plain, plain)
+    label = {"um": "µm", "μm": "µm", "micron": "µm"}.get(plain, plain)
+    return "Å" if plain and angstroms(plain) == 1.0 else label
 
 
 def _guess(name: str, resname: str) -> str:

@@ -119,8 +119,7 @@ def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:
     joined = np.concatenate([np.asarray(pairs, np.int64).reshape(-1, 2) for pairs in ((), *bonds)])
     if len(joined) and (joined.min() < 0 or joined.max() >= len(atoms)):
         raise ValueError(
-            f"bonds are pairs of indices from 0 to {len(atoms) - 1}, got {joined.min()} to "
-            f"{joined.max()}: count atoms from 0"
+            f"bonds pair indices from 0 to {len(atoms) - 1}, got {joined.min()} to {joined.max()}"
         )
     return replace(atoms, bonds=sorted_bonds(joined[joined[:, 0] != joined[:, 1]]))
 

@@ -152,18 +152,17 @@ class Ensemble(Described):
         n_snapshots, n_sites, n_dimensions = array.shape
         if atoms is not None and (len(atoms) != n_sites or (atoms.bonds >= n_sites).any()):
             raise ValueError(
-                f"{n_sites} sites need as many atoms and bonds between these, got {len(atoms)}"
+                f"{n_sites} sites need {n_sites} atoms, bonds between these, got {len(atoms)}"
             )
         box_array = None if boxes is None else box_matrices(boxes, n_snapshots, n_dimensions)
-        made = cls(
+        return cls(
             frames=Frames.of(ArraySource(frozen(array), box_array, np.full(n_snapshots, np.nan))),
             atoms=Atoms.unnamed(n_sites) if atoms is None else atoms,
             site_atoms=np.arange(n_sites),
             unit=unit,
             weights=None if weights is None else checked_weights(weights, n_snapshots),
             gaps=gaps,
-        )
-        return made.with_traces()
+        ).with_traces()
 
     def with_traces(self) -> Self:
         """Find neighbours along chains of which one atom of each residue is known.
@@ -338,9 +337,7 @@ class Ensemble(Described):
         else:
             kept = indices(snapshots, count, "snapshots").tolist()
         if not kept or list(kept) != sorted(kept):
-            raise ValueError(
-                f"choose at least 1 of {count} snapshots, in ascending order, got {snapshots!r}"
-            )
+            raise ValueError(f"choose 1 of {count} snapshots or more, ascending, got {snapshots!r}")
         weights = self.weights
         if weights is not None:
             weights = checked_weights(rows(weights, kept), len(kept))
@@ -441,7 +438,7 @@ class Ensemble(Described):
             raise ValueError(
                 f"{self.prefix}atom {self.site_label(site)} (site {site + 1}) of snapshot "
                 f"{start + frame + 1} is at {coordinates[frame, site].tolist()}, not finite or too "
-                "many boxes away: leave out that snapshot or atom, or read NaN as gaps (gaps=True)"
+                "many boxes away: leave it out, or read NaN as gaps (gaps=True)"
             )
 
 
@@ -462,9 +459,8 @@ def _checked_coordinates(given: npt.ArrayLike) -> Coordinates:
     array = np.asanyarray(given)
     if array.dtype.kind not in "fiu" or array.ndim != 3 or 0 in array.shape:
         raise ValueError(
-            "coordinates are real numbers of shape (snapshots, sites, dimensions), at least 1 of "
-            f"each, got {array.dtype} of shape {array.shape}: add the missing axis, or pass σ of "
-            "pairs as a matrix"
+            "coordinates are real numbers (snapshots, sites, dimensions), at least 1 of each, got "
+            f"{array.dtype} of shape {array.shape}: add the missing axis, or pass σ as a matrix"
         )
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)

@@ -140,8 +140,7 @@ def with_whole_molecules(
         bonds, n_apart = numbered(points[0], boxes, ensemble.molecules)
         if n_apart:
             notes.append(
-                f"{ensemble.prefix}{n_apart:,} numbered molecules reach too far through the box to "
-                "be made whole: give a topology with bonds"
+                f"{ensemble.prefix}{n_apart:,} numbered molecules reach too far: give their bonds"
             )
     bonds = bonds_and_traces(bonds, ensemble.traces)
     if not len(bonds):
@@ -155,8 +154,7 @@ def with_whole_molecules(
     if endless.any():
         trees = trees.without(endless)
         notes.append(
-            f"{ensemble.prefix}{np.count_nonzero(endless):,} atoms are bound to their own images "
-            "across the faces of the box and cannot be made whole"
+            f"{ensemble.prefix}{endless.sum():,} atoms are bound to their own images: none is whole"
         )
     frames = ensemble.frames.then(Whole(trees, np.arange(n_sites), together))
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=tuple(notes))

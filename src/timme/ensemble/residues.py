@@ -82,7 +82,6 @@ def is_protein(atoms: Atoms) -> Bools:
 def is_nucleic(atoms: Atoms) -> Bools:
     """Return which atoms belong to nucleotides, by the name of the residue or its sugar."""
     sugar = _in_residues_with(atoms, "C1'", "C3'", "C4'", "O4'", "C5'")
-    sugar |= _in_residues_with(atoms, "C1*", "C3*", "C4*", "O4*", "C5*")
     # Cofactors such as ATP and NAD have sugars too, and more than one phosphorus.
     sugar &= ~(_in_residues_with(atoms, "PA") | _in_residues_with(atoms, "PB"))
     return is_named(atoms.resnames, NUCLEIC) | sugar

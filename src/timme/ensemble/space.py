@@ -39,11 +39,6 @@ class Images:
         """Whether there is one molecule, which needs no images at all."""
         return bool((self.molecules == self.molecules[:1]).all())
 
-    @property
-    def single(self) -> bool:
-        """Whether every site is a molecule, so that it sees the nearest image of every other."""
-        return self.origin is None and len(np.unique(self.molecules)) == len(self.molecules)
-
     def select(self, sites: Ints) -> Images:
         """Return the images that some of the sites see."""
         origin = None if self.origin is None else self.origin[sites]
@@ -163,9 +158,9 @@ def box_matrices(given: npt.ArrayLike, n_snapshots: int, n_dimensions: int) -> F
         boxes = np.full(n_dimensions, boxes)
     square = boxes.shape == (n_dimensions, n_dimensions)
     if square and n_snapshots == n_dimensions and not _is_diagonal(boxes):
+        shape = (n_snapshots, n_dimensions, n_dimensions)
         raise ValueError(
-            "a box may be one matrix or lengths for each snapshot: pass shape "
-            f"{(n_snapshots, n_dimensions, n_dimensions)}"
+            f"a box may be one matrix or lengths for each snapshot: pass shape {shape}"
         )
     if n_dimensions == 3 and boxes.shape in {(6,), (n_snapshots, 6)}:
         boxes = np.array([cell_vectors(cell) for cell in np.atleast_2d(boxes)])
@@ -208,9 +203,8 @@ def cell_vectors(cell: npt.ArrayLike) -> Floats:
             f"angles of a box are in degrees, from {_SHARPEST:g} to {_BLUNTEST:g}, and span space, "
             f"got {angles.tolist()}: pass tilted boxes as row vectors"
         )
-    x = np.cos(beta)
     y = (np.cos(alpha) - np.cos(beta) * np.cos(gamma)) / np.sin(gamma)
-    last = [x, y, np.sqrt(1 - x**2 - y**2)]
+    last = [np.cos(beta), y, np.sqrt(1 - np.cos(beta) ** 2 - y**2)]
     directions = [[1.0, 0.0, 0.0], [np.cos(gamma), np.sin(gamma), 0.0], last]
     matrix = lengths[:, None] * np.array(directions)
     matrix[np.abs(matrix) < 1e-12 * np.abs(matrix).max()] = 0.0  # cos 90° is not quite 0
@@ -317,9 +311,11 @@ def _seen(images: Images | None, n_dimensions: int) -> tuple[Ints, Floats, Float
     """Return which images are seen as kernels take it: molecules, origin, box of the origin."""
     molecules = np.empty(0, np.int64)
     origin, around = np.empty((0, n_dimensions)), np.zeros((2, n_dimensions, n_dimensions))
-    if images is not None and not images.single:
+    if images is None:
+        return molecules, origin, around
+    if images.origin is not None or len(np.unique(images.molecules)) < len(images.molecules):
         molecules = np.array(images.molecules)
-    if images is not None and images.origin is not None and images.box is not None:
+    if images.origin is not None and images.box is not None:
         origin = np.array(images.origin)
         around = np.concatenate([images.box[None], invert(images.box[None])[0]])
     return molecules, origin, around

@@ -124,9 +124,8 @@ def unwrap(
         if begins and strict:
             if not known.all():
                 raise ValueError(
-                    f"{prefix}unwrapping needs all sites in the first snapshot of a run, and some "
-                    f"are not seen in snapshot {frame + 1:,}: start later (start=), or select "
-                    "other sites"
+                    f"{prefix}unwrapping needs all sites in snapshot {frame + 1:,}, the first of a "
+                    "run: start later (start=), or select other sites"
                 )
             first = first if later else places
             jump = _Steps(shape)  # how far a run starts from the first one is no step of it
@@ -196,8 +195,8 @@ class _Steps:
             raise ValueError(
                 f"{prefix}{np.sum(uncertain):,} of {len(uncertain):,} molecules or particles may "
                 f"cross faces of the box unnoticed {when}: they move by up to {longest:.3g} of it "
-                f"in a usual step and are not seen for up to {self.longest_gaps.max():,}; use "
-                "snapshots closer in time, choose others (start=, stop=), or leave out unwrap=True"
+                f"in a usual step and are not seen for up to {self.longest_gaps.max():,}; choose "
+                "snapshots closer in time (start=, stop=), or leave out unwrap=True"
             )
 
 
@@ -245,8 +244,7 @@ def _in_basis_of(before: Floats, matrix: Floats) -> Floats:
     change[is_open, is_open] = 1.0
     if round(abs(np.linalg.det(change))) != 1:
         raise ValueError(
-            "the box changes so much from one snapshot to the next that the faces crossed are "
-            "unknown: use snapshots closer in time, or leave out unwrap=True"
+            "the box changes too much between snapshots: use closer ones, or leave out unwrap=True"
         )
     vectors: Floats = np.linalg.solve(change, matrix)
     return vectors

@@ -31,11 +31,6 @@ from timme.io.trajectories import FileSource, from_trajectories, index_file
 
 __all__ = ["Matrix", "fetch", "read", "read_matrix"]
 
-_KEYWORDS = {  # names that people expect
-    "begin": "start", "end": "stop", "dt": "step", "stride": "step", "selection": "select",
-    "traj": "trajectories", "trajectory": "trajectories", "units": "unit", "allow_gaps": "gaps",
-}  # fmt: skip
-
 
 def read(  # noqa: PLR0913, a reader has as many options as there are kinds of files
     source: Any,
@@ -55,7 +50,6 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     common_atoms: bool = False,
     allow_truncated: bool = False,
     progress: Progress | None = None,
-    **others: Any,
 ) -> Ensemble:
     """Return snapshots of the same sites.
 
@@ -103,8 +97,6 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Use the whole frames of a trajectory that is cut off.
     progress : callable, optional
         Called with the snapshots done and all of them, while molecules are unwrapped.
-    **others
-        Refused, with the name of the option that is meant.
 
     Returns
     -------
@@ -118,12 +110,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     >>> ensemble.n_snapshots, ensemble.n_sites
     (4, 4)
     """
-    for name in others:
-        raise TypeError(f"timme.read takes no {name}=: write {_KEYWORDS.get(name, 'another')}=")
     given = _box_of(box)
     pick = partial(runs.choose, start=start, stop=stop, step=step)
     options = {"columns": columns, "common_atoms": common_atoms, "allow_truncated": allow_truncated}
-    draft, in_cells = _open(source, trajectories, options, pick, box_given=given is not None)
+    draft, in_cells = _open(source, trajectories, options, pick)
     opens = given is False or (in_cells and given is None)
     if unwrap and opens:
         raise ValueError(
@@ -158,8 +148,6 @@ def _open(
     trajectories: str | Path | Sequence[str | Path],
     options: dict[str, Any],
     pick: Callable[..., Sequence[int]],
-    *,
-    box_given: bool,
 ) -> tuple[Ensemble, bool]:
     """Return a draft of all snapshots and atoms, and whether its boxes are cells of structures."""
     others = [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
@@ -176,7 +164,7 @@ def _open(
     if structures:
         files, common = [read_structure(path) for path in paths], options["common_atoms"]
         choose = lambda count: pick(np.full(count, np.nan), [], [], source=name)  # noqa: E731
-        return from_structures(files, choose, common_atoms=common, box_given=box_given), True
+        return from_structures(files, choose, common_atoms=common), True
     if single and len(paths) > 1:
         raise ValueError(f"{name}: tables and arrays are read one at a time, got {len(paths)}")
     if single & TABLES:

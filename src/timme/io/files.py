@@ -137,8 +137,6 @@ def read_bytes(path: str | Path) -> bytes:
     before = stamp(path)
     data = _unpack(path, path.read_bytes()).removeprefix(b"\xef\xbb\xbf")  # byte order mark
     refuse_changed(path, before)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # as Excel writes its Unicode texts
-        data = data.decode("utf-16", "replace").encode()
     if b"\0" in data or not data.strip():  # zeros are left by a copy that failed
         raise ValueError(f"{path}: the file holds zero bytes, or nothing: make it again")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data

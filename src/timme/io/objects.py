@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -84,11 +84,10 @@ def from_mdtraj(source: Any) -> Ensemble:
 def _refuse_no_array(source: object) -> None:
     """Refuse objects that NumPy would take for arrays of what they happen to hold."""
     for item in source if isinstance(source, list | tuple) else [source]:
-        is_table = hasattr(item, "columns") or isinstance(item, Mapping)
         numbers = hasattr(item, "__array__") or isinstance(
             item, Sequence | memoryview | float | int
         )
-        if is_table or not numbers:
+        if hasattr(item, "columns") or not numbers:
             raise TypeError(
                 f"timme.read cannot take {type(item).__name__}: pass a file, a Universe, "
                 "an mdtraj Trajectory, one table (pandas.concat), or positions as an array and "

@@ -25,7 +25,6 @@ Version = tuple[str, str]  # letter of an alternative location, name of its resi
 Sums = dict[Version, float]  # occupancies
 
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
-_DUMMY = 1.5  # Å: structures that are no crystals have cells of 1 Å
 _SHORTEST = 3.0  # Å: no cell of molecules is narrower
 _NO_SYMMETRY = ("P 1", "P1")
 
@@ -78,7 +77,6 @@ def from_structures(
     choose: Callable[[int], Sequence[int]] = range,
     *,
     common_atoms: bool = False,
-    box_given: bool = False,
 ) -> Ensemble:
     """Return the models of files as one draft ensemble, matched atom by atom.
 
@@ -93,8 +91,6 @@ def from_structures(
         all.
     common_atoms : bool, optional
         Keep the atoms that all models share where models differ.
-    box_given : bool, optional
-        Whether the user gives a box or none, so that no note proposes one.
     """
     every = [model for file in files for model in file.models]
     sources = tuple(str(file.path) for file in files)
@@ -102,9 +98,10 @@ def from_structures(
     orders, more = match_models(models, common_atoms=common_atoms)
     boxes = _cells(models) if len(every) > 1 else None
     notes = [*(file.note for file in files if file.note), *notes, *more]
-    cell = files[0].models[0].cell
-    if cell and len(models) > 1 and not box_given and (boxes is not None or len(files) == 1):
-        notes += _cell_notes(cell, whole=boxes is not None)
+    if boxes is not None:
+        notes.append(
+            "molecules are made whole in the unit cell: if it is a periodic box, pass box="
+        )
     coordinates = [model.coordinates[order] for model, order in zip(models, orders, strict=True)]
     source = ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
     return Ensemble(
@@ -306,13 +303,3 @@ def _cells(models: Sequence[Model]) -> Floats | None:
         return box_matrices([cell.sizes for cell in cells], len(models), 3)
     except ValueError:  # angles that no cell has
         return None
-
-
-def _cell_notes(cell: Cell, *, whole: bool) -> list[str]:
-    """Notes on a cell that is not taken for a periodic box."""
-    if min(cell.sizes[:3]) <= _DUMMY:
-        return []
-    sizes = cell.sizes[: 3 if set(cell.sizes[3:]) == {90.0} else 6]
-    shown = ", ".join(f"{size:g}" for size in sizes)
-    used = "molecules are made whole in the unit cell, which" if whole else "the unit cell"
-    return [f"{used} is not taken for a periodic box: if it is one, pass box=[{shown}]"]

@@ -45,7 +45,6 @@ _LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
 # What a JSON file raises that holds something else than the errors of all pairs.
 _BAD_CONTENT = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
-_PAIRS = ("residue1", "residue2", "distance")  # of the oldest layout of aligned errors
 
 
 def read_table(path: Path, columns: Columns = None) -> Ensemble:
@@ -375,25 +374,18 @@ def _read_rows(path: Path) -> Floats:
 
 
 def _read_aligned_errors(path: Path) -> Floats:
-    """Predicted aligned errors in any of the three layouts of AlphaFold's JSON files."""
+    """Predicted aligned errors of AlphaFold's JSON files."""
     try:
         content = json.loads(read_bytes(path))
         content = content[0] if isinstance(content, list) else content
-        if set(_PAIRS) <= content.keys():
-            first, second, errors = (np.array(content[name], np.float64) for name in _PAIRS)
-            size = round(len(errors) ** 0.5)
-            matrix = np.full((size + 1, size + 1), np.nan)  # residues count from 1
-            matrix[first.astype(np.int64), second.astype(np.int64)] = errors
-            matrix = matrix[1:, 1:]
-        else:
-            name = "pae" if "pae" in content else "predicted_aligned_error"
-            matrix = np.array(content[name], np.float64)
+        name = "pae" if "pae" in content else "predicted_aligned_error"
+        matrix = np.array(content[name], np.float64)
         # The error of i aligned on j is not that of j on i: two parts are as loose as the worse.
         matrix = np.maximum(matrix, matrix.T)
         np.fill_diagonal(matrix, 0.0 * matrix.diagonal())
     except _BAD_CONTENT as error:
         raise ValueError(
-            f"{path}: not a JSON file of aligned errors ('predicted_aligned_error', 'pae', or "
-            f"'residue1', 'residue2' and 'distance'): {one_line(error)}"
+            f"{path}: not a JSON file of aligned errors ('predicted_aligned_error' or 'pae'): "
+            f"{one_line(error)}"
         ) from None
     return matrix

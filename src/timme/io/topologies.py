@@ -193,9 +193,11 @@ def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
         import gsd.fl
 
         with gsd.fl.open(path, "r", schema="hoomd") as file:
-            count = int(file.read_chunk(0, "particles/N")[0])
-        if 12 * count > size:
-            raise ValueError(f"it announces {count:,} particles, which it cannot hold")
+            told = [each for each in range(file.nframes) if file.chunk_exists(each, "particles/N")]
+            counts = {int(file.read_chunk(each, "particles/N")[0]) for each in told}
+        if len(counts) != 1 or 12 * max(counts) > size:
+            counted = " or ".join(f"{count:,}" for count in sorted(counts))
+            raise ValueError(f"it announces {counted} particles, which it cannot hold")
     reader = get_reader_for(path, _FORMATS.get(kind(Path(path))))
     try:
         return reader(path, n_atoms=n_atoms, **_options(Path(path)))
