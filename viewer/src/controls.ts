@@ -32,7 +32,8 @@ export class Controls {
 
   constructor(private readonly state: State) {
     const { scene } = state;
-    const what = { body: "rigid bodies", group: "groups", network: "network", cluster: "clusters of the finding" };
+    const cluster = scene.finding.kind === "agreement" ? "clusters of the first result" : "clusters of the finding";
+    const what = { body: "rigid bodies", group: "groups", network: "network", cluster };
     const colourings: [Colouring, string][] = scene.groups ? [["groups", what[scene.groups.what]]] : [];
     colourings.push(["clusters", `clusters at ${scene.quantity.cutoff}`], ["mobility", "mobility"]);
     const colouring = select("Colour by", `${COLOURINGS} Mobility: ${MOBILITY}`, colourings, (value) => state.setColouring(value));

@@ -53,10 +53,6 @@ def _moves(analysis: Analysis) -> bool:
     return analysis.motion is not None and bool(analysis.motion.hinges)
 
 
-def _has_page(result: Any) -> bool:
-    return result is not None and is_built()
-
-
 def _has(name: str) -> Callable[[Any], bool]:
     """Return a test for a part of a result, such as "motion" or "rigidity.together"."""
 
@@ -86,7 +82,7 @@ def _figure(name: str, about: str, when: Callable[[Any], bool], make: Callable[.
 
 FILES = [
     File("summary.txt", "the answer, and all that led to it", _always, _summary),
-    File("report.html", "the interactive page, for any browser, offline", _has_page, report_html),
+    File("report.html", "the interactive page, offline", lambda _: is_built(), report_html),
     File(RESULT, "everything, to show, compare and export again", _always, store.to_bytes),
     File("sites.csv", "one row for each site that is shown", _always, tables.sites),
     File("clusters.csv", "one row for each cluster of the hierarchy", _always, tables.clusters),
