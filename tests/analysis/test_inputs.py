@@ -244,7 +244,7 @@ BAD: dict[str, Callable[[], object]] = {
     "a matrix of σ must be square": lambda: analyse(np.zeros((3, 4))),
     "the selection 'resid 99' matches none": lambda: analyse(PLANTED, shown="resid 99"),
     "chain= names Z": lambda: analyse(data.barnase_md(), chain="Z"),
-    "a result needs one system": lambda: assemble(POINTS, None, link(np.eye(3))),
+    "a hierarchy of 30 objects is needed, got 3": lambda: assemble(POINTS, None, link(np.eye(3))),
 }
 
 

@@ -77,10 +77,9 @@ def read_snapshots(
         whole = isinstance(source, Objects)
         fixed = READING | {"select", "chain", "replicas"} if whole else READING
         unused = [f"{name}=" for name in sorted(settings.model_fields_set & fixed)]
-        unused += ["trajectories"] * bool(files)
-        if unused:
+        if names := ", ".join([*unused, *["trajectories"] * bool(files)]):
             raise ValueError(
-                f"snapshots that were read are analysed as they are: leave out {', '.join(unused)}"
+                f"snapshots that were read are analysed as they are: leave out {names}"
             )
         found = source.ensemble if isinstance(source, Objects) else narrow(source)
     else:
@@ -105,10 +104,8 @@ def choose_sites(ensemble: Ensemble, chains: tuple[str, ...] | None, text: str |
         there = np.unique(ensemble.sites.chains).tolist()
         missing = [chain for chain in chains if chain not in there]
         if missing:
-            known = ", ".join(filter(None, there)) or "none with a name"
-            raise ValueError(
-                f"{ensemble.prefix}chain= names {', '.join(missing)}, and the chains are {known}"
-            )
+            names = f"chain= names {', '.join(missing)}, and the chains are {', '.join(there)}"
+            raise ValueError(f"{ensemble.prefix}{names}")
         ensemble = ensemble.select(np.flatnonzero(np.isin(ensemble.sites.chains, chains)))
     if text is not None:
         return ensemble.select(text)
@@ -167,10 +164,8 @@ def choose_objects(ensemble: Ensemble, kind: Kind, settings: Settings, own: Any 
         usual = {"network": "links", "liquid": "molecules", "particles": "points"}
         name = usual.get(kind, "bodies") if bonded else "points"
     if name == "bodies" and own is None and not bonded:
-        raise ValueError(
-            f"{ensemble.prefix}bodies need covalent bonds between the selected sites, got "
-            "none: use objects='points', or select more atoms"
-        )
+        words = "bodies need covalent bonds between the selected sites, got none"
+        raise ValueError(f"{ensemble.prefix}{words}: use objects='points', or select more atoms")
     maker = getattr(makers, name if name in OBJECTS and own is None else "groups")
     fields, options = type(settings).model_fields, dict[str, Any]()
     for key in ("reach", "reduction", "centre"):

@@ -93,10 +93,8 @@ def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:  # noqa:
         index = _read_pairs(rule, len(objects)) if own is None else own
         found = choose.given(objects, index, min_bonds=bonds)
     if len(found) == 0:
-        raise ValueError(
-            f"{ensemble.prefix}no pairs of {objects.kind} are {found.description}: choose "
-            "other pairs (pairs=), such as those within a larger radius, or a lower min_bonds="
-        )
+        described = f"{ensemble.prefix}no pairs of {objects.kind} are {found.description}"
+        raise ValueError(f"{described}: choose other pairs (pairs=), or a lower min_bonds=")
     return found, {"pairs": rule if number is None else f"{rule}:{number:g}", "min_bonds": bonds}
 
 
@@ -118,14 +116,10 @@ def _rule(objects: Objects, kind: Kind, settings: Settings) -> tuple[str, float 
 
 def _radius(objects: Objects, kind: Kind) -> float:
     """Return the usual radius of contacts in the unit of the coordinates."""
-    unit = objects.ensemble.unit
-    length = angstroms(unit) if unit and kind in MOLECULAR else None
-    if length is None:
-        raise ValueError(
-            f"{objects.ensemble.prefix}contacts need a radius in the unit of the coordinates: "
-            "write it as pairs='contact:RADIUS'"
-        )
-    return _RADIUS / length
+    ensemble = objects.ensemble
+    if length := angstroms(ensemble.unit) if ensemble.unit and kind in MOLECULAR else None:
+        return _RADIUS / length
+    raise ValueError(f"{ensemble.prefix}contacts need a radius: write it as pairs='contact:RADIUS'")
 
 
 def _read_pairs(path: str, n_objects: int) -> Ints:

@@ -158,6 +158,8 @@ def assemble(
             raise ValueError("an analysis needs σ of pairs, or the hierarchy of these objects")
         is_length = fluctuations.unit == objects.ensemble.unit
         hierarchy = link(fluctuations, quantity=replace(SIGMA, is_length=is_length))
+    if hierarchy.n_sites != (count := len(objects)):
+        raise ValueError(f"a hierarchy of {count} objects is needed, got {hierarchy.n_sites}")
     shown, kind_ = choices.choose_shown(objects, settings.shown), choices.kind_of(objects.ensemble)
     n_pairs = None if fluctuations is None else len(fluctuations.sigma)
     made = _made(objects, kind_, settings, settings.model_fields_set, n_pairs=n_pairs)
@@ -184,10 +186,8 @@ def _of_snapshots(
     if not isinstance(objects, Objects):
         objects = choices.choose_objects(ensemble, kind_, settings, objects)
     if len(objects) < 2:
-        raise ValueError(
-            f"{ensemble.prefix}at least 2 {objects.kind} are needed, got {len(objects)}: select "
-            "more sites, or choose other objects"
-        )
+        words = f"at least 2 {objects.kind} are needed, got {len(objects)}"
+        raise ValueError(f"{ensemble.prefix}{words}: select more sites, or choose other objects")
     shown = choices.choose_shown(objects, settings.shown)
     task = Task(objects, kind_, shown, settings, metric, how)
     announce(progress, "choosing pairs")

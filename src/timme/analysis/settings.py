@@ -341,8 +341,8 @@ def first_problem(error: pydantic.ValidationError, model: type[Model] = Settings
     if not problem["loc"]:
         return str(context["error"])
     name, given = str(problem["loc"][0]), repr(problem["input"])
-    if kind in {"extra_forbidden", "value_error"}:
-        reason = str(context.get("error", "is not an option"))
+    if kind == "value_error":
+        reason = str(context["error"])
         return reason if reason.startswith(name) else f"{name}= {reason}"
     limits = {"ge": "at least", "gt": "above", "le": "at most"}
     said = [f"must be {limits[key]} {limit}" for key, limit in context.items() if key in limits]
