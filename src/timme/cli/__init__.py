@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -35,9 +34,6 @@ def _exit_on_signals() -> Iterator[None]:
         sys.stderr.flush()
         os._exit(128 + number)  # as shells count
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -76,27 +75,34 @@ def interruptible(checkpoint: Checkpoint | None = None) -> Iterator[None]:
     """Save and end in good order on the first signal, and at once on the second."""
     received: list[int] = []
 
+    def report() -> int:
+        saved = checkpoint is not None and checkpoint.path.exists()
+        what = "the same command goes on from here" if saved else "nothing was written"
+        click.echo(f"timme: interrupted, {what}", err=True)
+        return 128 + received[0]
+
     def stop(number: int, _: FrameType | None) -> None:
         received.append(number)
         if len(received) > 1:
-            click.echo("timme: interrupted twice, ended at once", err=True)
-            os._exit(128 + number)
+            os._exit(report())
         if checkpoint is None or not checkpoint.stop():
             raise KeyboardInterrupt
 
-    before: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    def leave(dropped: Any) -> None:
+        if received:  # exceptions within a callback of the compiler are dropped
+            os._exit(report())
+        sys.__unraisablehook__(dropped)
+
+    before: Any = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    sys.unraisablehook = leave
     try:
         yield
     except BaseException:  # within a kernel, an interrupt becomes another error
         if not received:
             raise
-        saved = checkpoint is not None and checkpoint.path.exists()
-        what = "the same command goes on from here" if saved else "nothing was written"
-        click.echo(f"timme: interrupted, {what}", err=True)
-        sys.exit(128 + received[0])
+        sys.exit(report())
     finally:
+        sys.unraisablehook = sys.__unraisablehook__
         for each, old in before.items():
             signal.signal(each, old)
 

@@ -74,9 +74,7 @@ class Guard:
     def __init__(self, app: ASGIApp, *, keys: Keys, port: int, upload: int) -> None:
         self._app, self._keys, self._upload = app, keys, upload
         self._cookie = f"timme-{port}"  # browsers share cookies between ports
-        ends = (f":{port}", "") if port == 80 else (f":{port}",)
-        names = ("127.0.0.1", "localhost", "[::1]")
-        self._hosts = {f"{name}{end}" for name in names for end in ends}
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or let the request through."""

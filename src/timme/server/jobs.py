@@ -215,15 +215,13 @@ class Jobs:
                 async with asyncio.timeout(seconds):
                     code = await _carry_out(folder, self._memory)
                 how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-                reason = (
-                    f"the process of this job ended with {how}, most likely for lack of memory: "
-                    "select fewer sites, compare fewer pairs, or check the files"
-                )
+                reason = f"the process of this job ended with {how}, most likely for lack of memory"
+                reason += ": select fewer sites, compare fewer pairs, or check the files"
             except TimeoutError:
                 reason = (
                     f"stopped after {seconds:,.0f} s, the time that a job may take: read fewer "
-                    "frames or sites, or allow more (timme serve --limit time=24h)"
                 )
+                reason += "frames or sites, or allow more (timme serve --limit time=24h)"
             except Exception as error:  # noqa: BLE001, a job that fails must not stay unfinished
                 reason = f"the job could not be started: {one_line(error)}"
         outcome = read_model(folder / OUTCOME, Outcome) or Outcome(error=reason)

@@ -39,7 +39,7 @@ def store(uploads: list[UploadFile], folder: Path, limit: int) -> list[File]:
     return files
 
 
-def checked_settings(recipe: str, given: Any) -> dict[str, Any]:
+def checked_settings(recipe: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return settings of a recipe, or refuse them; none may name a file."""
     model, offered = MODELS[recipe], offered_settings(recipe)
     try:
@@ -53,8 +53,7 @@ def checked_settings(recipe: str, given: Any) -> dict[str, Any]:
                 raise _refusal(f"{expected} {shown_name(value)!r}")
     except (ValueError, TypeError, OverflowError) as error:
         raise _refusal(f"settings: {shown_name(str(error), 1000)}") from None
-    settings: dict[str, Any] = given
-    return settings
+    return given
 
 
 @cache

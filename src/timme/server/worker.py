@@ -6,10 +6,10 @@ import contextlib
 import os
 import resource
 import shlex
+import shutil
 import sys
 import threading
 import time
-import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from inspect import signature
@@ -103,23 +103,21 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
     report.begin("writing")
     place, title = folder / jobs.RESULT, f"timme-{plain_name(job.title)}"
     about = {Path(file.name).with_suffix(""): file.about for file in files_of(found)}
-    names = [
-        path.relative_to(place)
-        for path in write_folder(found, place, overwrite=True, full=made.settings.full)
-    ]
-    with zipfile.ZipFile(place / f"{title}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in names:
-            archive.write(place / name, f"{title}/{name}")
-    listed = [(name, about[name.with_suffix("")]) for name in names]
-    listed.append((Path(f"{title}.zip"), "all of these files"))
+    paths = [*write_folder(found, place, overwrite=True, full=made.settings.full)]
+    archive = Path(shutil.make_archive(str(folder / title), "zip", place))
+    names = [path.relative_to(place) for path in (*paths, archive.rename(place / archive.name))]
     return Outcome(
         recipe=made.recipe,
         command=command,
         answer=answer(found),
         notes=found.notes,
         results=tuple(
-            ResultFile(name=name.as_posix(), size=(place / name).stat().st_size, about=text)
-            for name, text in listed
+            ResultFile(
+                name=name.as_posix(),
+                size=(place / name).stat().st_size,
+                about=about.get(name.with_suffix(""), "all of these files"),
+            )
+            for name in names
         ),
     )
 
