@@ -51,8 +51,7 @@ def names() -> Iterator[str]:
     for name, listed in lists.items():
         about = str(every.get(name, timme).__doc__).partition("\n")[0]
         yield from ("", f".. rubric:: {name or 'timme'}", "", about, "")
-        yield from (".. autosummary::", "   :toctree: .", "")
-        yield from (f"   {each}" for each in listed)
+        yield from (".. autosummary::", "   :toctree: .", "", *(f"   {each}" for each in listed))
 
 
 def main() -> None:
