@@ -193,7 +193,9 @@ def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
         import gsd.fl
 
         with gsd.fl.open(path, "r", schema="hoomd") as file:
-            written = [each for each in range(file.nframes) if file.chunk_exists(each, "particles/N")]
+            written = [
+                each for each in range(file.nframes) if file.chunk_exists(each, "particles/N")
+            ]
             counts = {int(file.read_chunk(each, "particles/N")[0]) for each in written}
         if len(counts) != 1 or 12 * max(counts) > size:
             counted = " or ".join(f"{count:,}" for count in sorted(counts))
