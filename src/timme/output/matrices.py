@@ -44,9 +44,7 @@ def joining(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def together(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the fraction of snapshots in which two sites are in one rigid cluster."""
-    found = None if analysis.rigidity is None else analysis.rigidity.together
-    if found is None:
-        raise ValueError("this result has no rigid clusters of several structures")
+    found = style.need(style.need(analysis.rigidity).together)
     places = style.places_of(analysis)
     values = found.fractions[np.ix_(places.order, places.order)]
     label = "Fraction of structures together"
@@ -55,9 +53,7 @@ def together(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def covariance(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the correlation of displacements, by the principal components."""
-    if analysis.modes is None:
-        raise ValueError("this result has no principal components")
-    places, modes = style.places_of(analysis), analysis.modes
+    places, modes = style.places_of(analysis), style.need(analysis.modes)
     ways = modes.modes[:, places.order] * np.sqrt(modes.variances)[:, None, None]
     shared = np.einsum("kid,kjd->ij", ways, ways)
     size = np.sqrt(np.maximum(np.diag(shared), np.finfo(float).tiny))
@@ -97,9 +93,7 @@ def bin_sigma(analysis: Analysis, most: int) -> Floats:
 
     Of more than `most` objects, each pixel is the mean over the pairs in it.
     """
-    measured, system = analysis.fluctuations, analysis.system
-    if measured is None:
-        raise ValueError("this result has no σ of pairs: there were too many to keep")
+    measured, system = style.need(analysis.fluctuations), analysis.system
     order = style.places_of(analysis).order
     pixels = _pixels(len(order), most)
     size, place = int(pixels[-1]) + 1, np.full(measured.n_objects, -1)

@@ -7,30 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timme.analysis.result import Analysis
-from timme.motion.motions import Motions
-from timme.motion.variance import Components
 from timme.output import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _motion(analysis: Analysis) -> Motions:
-    if analysis.motion is None:
-        raise ValueError("this result has no rigid bodies: they are found in molecules")
-    return analysis.motion
-
-
-def _modes(analysis: Analysis) -> Components:
-    if analysis.modes is None:
-        raise ValueError("this result has no principal components: use timme motion")
-    return analysis.modes
-
-
 def bodies(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the fluctuation of each site with the reference held still, coloured by body."""
     axes, places = style.new_axes(ax, 0.75 * style.HEIGHT), style.places_of(analysis)
-    motion = _motion(analysis)
+    motion = style.need(analysis.motion)
     moved, labels = motion.fluctuation[places.order], motion.bodies.labels[places.order]
     colours, edges = style.group_colours(analysis), np.arange(len(moved) + 1)
     for body in (*range(motion.bodies.n_bodies), -1):
@@ -48,7 +34,7 @@ def bodies(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def angles(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the angle of each body in every snapshot."""
-    axes, motion = style.new_axes(ax, 0.75 * style.HEIGHT), _motion(analysis)
+    axes, motion = style.new_axes(ax, 0.75 * style.HEIGHT), style.need(analysis.motion)
     colours = style.group_colours(analysis)
     for body, against, each in zip(motion.moving, motion.relative_to, motion.hinges, strict=True):
         name = f"body {body + 1}, against {against + 1}"
@@ -64,7 +50,7 @@ def angles(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def modes(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the share of the variance in each principal component, and their sum."""
-    axes, found = style.new_axes(ax, 0.75 * style.HEIGHT), _modes(analysis)
+    axes, found = style.new_axes(ax, 0.75 * style.HEIGHT), style.need(analysis.modes)
     sums = 100 * found.cumulated[:20]
     number = np.arange(1, len(sums) + 1)
     axes.bar(number, np.diff(sums, prepend=0.0), color="#00008b", label="each")
@@ -76,9 +62,8 @@ def modes(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def two_point(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw correlated displacements against distance; hollow where there is no error."""
-    found, axes, palette = analysis.correlation, style.new_axes(ax), style.palette_of(analysis)
-    if found is None:
-        raise ValueError("this result has no two-point correlation: use timme two-point")
+    found, palette = style.need(analysis.correlation), style.palette_of(analysis)
+    axes = style.new_axes(ax)
     for row, lag in enumerate(found.lags.tolist()):
         look: dict[str, Any] = {"color": palette[row % len(palette)], "markersize": 3}
         for values, errors, mark, name in (

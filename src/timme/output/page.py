@@ -256,9 +256,8 @@ def _inside(analysis: Analysis, members: Ints) -> tuple[str, str]:
     unit = unit_label(analysis.hierarchy.unit)
     for record in analysis.clusters:
         if record.separation is not None and np.array_equal(record.sites, members):
-            both = record.separation.inside, record.separation.across
-            inside, across = (f"±{value:.2g} {unit}".strip() for value in both)
-            return inside, across
+            inside, across = record.separation.inside, record.separation.across
+            return f"±{inside:.2g} {unit}".strip(), f"±{across:.2g} {unit}".strip()
     return "", ""
 
 

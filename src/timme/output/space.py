@@ -76,8 +76,9 @@ def motion(analysis: Analysis) -> Part | None:
         drawn = {"frames": hinge.frames[some] + 1, "values": hinge.angles[some]}
         angles.append({"body": k} | drawn)
         turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms against body {body.relative_to}"
-        known = f"; axis known to ±{hinge.axis_cone:.0f}°" if hinge.axis_cone > 0 else ""
-        text = f"{turns}; slides {tables.slide(hinge):.1f} {unit}{known}"
+        known = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)" if hinge.axis_cone > 0 else ""
+        parts = [turns, f"slides {tables.slide(hinge):.1f} {unit}", hinge.verdict or known]
+        text = "; ".join(filter(None, parts))
         facts.append([f"body {body.name}", text if count else hinge.kind])
     arrows = [_axis(analysis, k, body, hinge) for k, body, hinge in moving]
     return {"axes": [arrow for arrow in arrows if arrow], "angles": angles, "facts": facts}

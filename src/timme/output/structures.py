@@ -196,9 +196,7 @@ def _pdb(made: gemmi.Structure) -> str:
 
 def mode_film(analysis: Analysis) -> str:
     """Return a film along the first principal component, two standard deviations each way."""
-    modes, shown = analysis.modes, analysis.system.object_sites[analysis.system.shown]
-    if modes is None:
-        raise ValueError("this result has no principal components: use timme motion")
+    modes, shown = style.need(analysis.modes), analysis.system.object_sites[analysis.system.shown]
     sites, way = analysis.system.sites, 2 * modes.modes[0] * np.sqrt(modes.variances[0])
     none = np.zeros(len(sites), np.int64)
     steps = np.sin(np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False))

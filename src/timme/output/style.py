@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ WIDE = (
 
 PALETTES = {"safe": SAFE, "wide": WIDE}
 SAME = 0.5  # Jaccard index above which a cluster and a group share a colour
+
+Part = TypeVar("Part")
 
 WIDTH, HEIGHT = 5.2, 3.4  # inches
 SMALL, NORMAL = 8, 9  # points
@@ -138,6 +140,13 @@ def places_of(analysis: Analysis) -> Places:
     name = f"Residue ({system.shown_name})" if (atoms.resnames != "").all() else system.shown_name
     label = name[:1].upper() + name[1:]
     return Places(np.arange(len(shown)), atoms.resids, atoms.chains, label)
+
+
+def need(part: Part | None) -> Part:
+    """Return a part of a result; files of results without it are not listed."""
+    if part is None:
+        raise ValueError("this result lacks what this file shows")
+    return part
 
 
 def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:

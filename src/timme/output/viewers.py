@@ -90,9 +90,8 @@ def _axes(analysis: Analysis) -> list[Arrow]:
 
 def _mode(analysis: Analysis) -> list[Arrow]:
     """Return where the largest mode takes every nth site, at two standard deviations."""
-    modes, system, unit = analysis.modes, analysis.system, structures.scale(analysis.system.unit)
-    if modes is None:
-        return []
+    modes, system = style.need(analysis.modes), analysis.system
+    unit = structures.scale(system.unit)
     start = system.coordinates[system.object_sites[system.shown]] * unit
     way = 2 * unit * modes.modes[0] * np.sqrt(modes.variances[0])
     chosen = np.flatnonzero(np.isfinite(start).all(axis=1))
