@@ -91,8 +91,8 @@ def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:
         universe.add_TopologyAttr(name, values.astype(object) if is_text else values)
     universe.add_TopologyAttr("bonds", [tuple(bond) for bond in atoms.bonds.tolist()])
     if coordinates is not None:
-        flat = 3 - coordinates.shape[1]  # points in a plane are at z = 0
-        universe.atoms.positions = np.pad(coordinates, ((0, 0), (0, flat)))
+        # Points in a plane are at z = 0.
+        universe.atoms.positions = np.pad(coordinates, ((0, 0), (0, 3 - coordinates.shape[1])))
     return universe
 
 

@@ -147,8 +147,8 @@ def refuse_clashes(ensemble: Ensemble) -> None:
             atom = ensemble.atoms.label(int(heavy[seen][near[0]]))
             raise ValueError(
                 f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms lie within {_CLASH} "
-                f"Å of another in snapshot {number + 1}, such as {atom}: several models may be "
-                "piled into one; write them apart, select one, or name the unit (unit=) if not Å"
+                f"Å of another in snapshot {number + 1}, such as {atom}: models may be piled into "
+                "one: write them apart, select one, or name the unit (unit=)"
             )
 
 

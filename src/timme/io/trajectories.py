@@ -166,8 +166,7 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     bare, kinds = kind(first) in _BARE, {kind(path) for path in paths}
     if (listed or bare) and not (len(kinds) == 1 and kinds <= _IN_A_ROW):
         raise ValueError(
-            f"{first}: files in a list are structures, or trajectories of one kind: give a "
-            "topology first, and then its trajectories"
+            f"{first}: a list needs files of one kind: give a topology first, then its trajectories"
         )
     if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
