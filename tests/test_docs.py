@@ -109,5 +109,6 @@ def test_commands_and_snippets_of_a_page_run_as_printed(
             needs_entry = any(code in command for code in ENTRIES)
             if command.startswith(NOT_RUN) or (needs_entry and not SHARED.is_dir()):
                 continue
+            assert command.startswith("timme "), command
             found = run(command)
             assert not printed or found == printed, command

@@ -157,6 +157,7 @@ def test_what_needs_more_memory_is_refused_with_a_remedy() -> None:
     with pytest.raises(ValueError, match=r"of memory, and .*memory="):
         analyse(PLANTED, memory="10MB")
     assert 1e9 < budget("measuring σ", 1e9, 100.0, "1000GB") < 1e10
+    assert budget("measuring σ", 0.0, 1e7, "20GB", fewest=3) >= 3  # a few groups of many atoms
 
 
 def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path: Path) -> None:

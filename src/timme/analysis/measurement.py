@@ -226,8 +226,10 @@ def _errors(task: Task) -> PositionErrors | None:
     return PositionErrors(centres, squares)
 
 
-def budget(step: str, fixed: float, per_pair: float, limit: str | None) -> int:
-    """Return how many pairs fit into memory at a time; refuse what needs more than there is.
+def budget(
+    step: str, fixed: float, per_pair: float, limit: str | None, fewest: int = _SMALLEST
+) -> int:
+    """Return how many pairs fit into memory at a time; refuse fewer than the fewest of a step.
 
     Examples
     --------
@@ -235,7 +237,7 @@ def budget(step: str, fixed: float, per_pair: float, limit: str | None) -> int:
     True
     """
     left = memory.available() if limit is None else memory.parse(limit) - memory.usage()
-    room, least = math.inf if left is None else left, _MARGIN * (fixed + _SMALLEST * per_pair)
+    room, least = math.inf if left is None else left, _MARGIN * (fixed + fewest * per_pair)
     if least > room:
         raise ValueError(
             f"{step} needs about {memory.shown(least + memory.usage())} of memory, and "
@@ -253,7 +255,8 @@ def _chunk(objects: Objects, n_kept: int, settings: Settings) -> int:
     if settings.confidence is not False:
         sums = min(4e8, 46.0 * min(N_PARTS, used.n_snapshots) * n_kept)
         budget("resampling", stays + sums, 1, settings.memory)
-    return budget("measuring σ", stays, 1e9 / chunk_for(objects, 1_000_000_000), settings.memory)
+    per_pair, fewest = 1e9 / chunk_for(objects, 1_000_000_000), min(_SMALLEST, n_kept)
+    return budget("measuring σ", stays, per_pair, settings.memory, fewest)
 
 
 def _most_contacts(objects: Objects, limit: str | None) -> int:
