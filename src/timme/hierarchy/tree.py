@@ -12,6 +12,7 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen, indices
 from timme._kernels import linkage
 from timme._text import Described
+from timme.engine.moments import METRICS
 from timme.hierarchy.partition import Partition, rank_labels
 
 _FEW = 4  # edges for each site that are sorted before the others are looked at
@@ -81,12 +82,6 @@ SIGMA = Quantity(
     is_length=True,
     of_distances=True,
 )
-
-# Metrics whose distances, and so σ, are not in the unit of the coordinates.
-_OTHER_UNITS = {
-    *("sqeuclidean", "cosine", "correlation", "braycurtis", "canberra", "haversine"),
-    *("hamming", "jensenshannon"),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -328,7 +323,8 @@ class Hierarchy(Described):
 
 def sigma_by(metric: object, unit: str = "") -> Quantity:
     """Return σ as a quantity for distances by a metric: a name, a function, or None."""
-    is_length = not (isinstance(metric, str) and metric in _OTHER_UNITS)
+    named = METRICS.get(metric) if isinstance(metric, str) else None
+    is_length = named is None or named.unit == "{}"
     return replace(SIGMA, unit=unit, is_length=is_length)
 
 
