@@ -66,7 +66,7 @@ def test_a_result_is_that_of_the_library(
     answer, same = (" ".join(text.split()).partition(": ")[2] for text in texts)
     assert answer == same
     assert (job["title"], job["recipe"]) == ("My <title>", "run")
-    assert job["command"] == "timme run my-tracks.csv --min-size 5 --pairs all"
+    assert job["command"] == "timme run my-tracks.csv --set min_size=5 --set pairs=all"
     assert str(server.folder) not in json.dumps(job)
 
 
@@ -115,7 +115,7 @@ def test_a_single_structure_is_decomposed_by_its_bonds(server: Server) -> None:
     settings = {"chain": "A", "min_size": 8, "cutoff": 0.1}
     job = server.ended(server.started(("1a2p.pdb", path.read_bytes()), settings=settings))
     assert (job["state"], job["recipe"]) == ("done", "rigidity"), job
-    assert job["command"] == "timme rigidity 1a2p.pdb --chain A --set min_size=8"
+    assert job["command"] == "timme rigidity 1a2p.pdb --set chain=A --set min_size=8"
     assert "not used for one snapshot: cutoff" in job["notes"]
     assert "one rigid core" in job["answer"]
 

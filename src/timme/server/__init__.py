@@ -55,8 +55,8 @@ def serve(settings: ServeSettings, *, verbose: bool = False) -> None:
         click.echo(f"TIMME is at  {address}{keys.token}\nresults are in  {folder}")
         click.echo("Ctrl-C ends it; unfinished jobs can be resumed later")
         if not settings.no_browser:
-            page = (f"{address}{keys.ticket()}",)
-            threading.Thread(target=webbrowser.open, args=page, daemon=True).start()
+            page = f"{address}{keys.ticket()}"
+            threading.Thread(target=webbrowser.open, args=[page], daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
 

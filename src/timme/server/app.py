@@ -61,7 +61,6 @@ class Pair(Model):
 
     first: str = Field(description="Id of a job that is done.")
     second: str = Field(description="Id of another job that is done.")
-    title: str = Field(default="", max_length=1000, description="Shown in place of both titles.")
     settings: dict[str, Any] = Field(default={}, description="As for timme compare.")
 
 
@@ -212,20 +211,15 @@ async def compare(pair: Pair, jobs: Here) -> Job:
             target = draft / INPUTS / f"{plain_name(job.title)}-{number}.npz"
             await to_thread(shutil.copyfile, path, target)
             files.append(File(name=job.title, size=target.stat().st_size, stored=target.name))
-        title = shown_name(pair.title or " and ".join(job.title for job in results))
+        title = shown_name(" and ".join(job.title for job in results))
         return jobs.submit(draft, title=title, recipe="compare", settings=settings, files=files)
 
 
 # ---- pages -------------------------------------------------------------------------------------
 
 pages = APIRouter(include_in_schema=False)
-_STATIC = {  # no path is ever made of what is requested
-    file.name: file
-    for file in Path(__file__).with_name("pages").iterdir()
-    if file.suffix != ".html"
-}
-
-
+# No path is ever made of what is requested.
+_STATIC = {file.name: file for file in Path(__file__).with_name("pages").iterdir()}
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader(__package__ or "", "pages"),
     autoescape=True,

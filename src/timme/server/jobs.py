@@ -37,7 +37,6 @@ MODELS: dict[str, type[settings.Model]] = {
     "motion": settings.MotionSettings,
     "compare": settings.CompareSettings,
 }
-WORKER = f"{__package__}.worker"
 _UNFINISHED = re.compile(r"\.(new|gone)-[0-9a-f]{32}")  # folders of uploads and removals
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 
@@ -245,7 +244,7 @@ async def _carry_out(folder: Path, allowed: int) -> int:
     """Run the process of a job, and return its exit code; a signal is negative."""
     process = await asyncio.create_subprocess_exec(
         # -P: nothing in the working folder is ever imported.
-        *(sys.executable, "-P", "-m", WORKER, str(folder), str(allowed)),
+        *(sys.executable, "-P", "-m", f"{__package__}.worker", str(folder), str(allowed)),
         env=os.environ | {"MPLBACKEND": "Agg", "MALLOC_ARENA_MAX": "2"},
         stdin=asyncio.subprocess.PIPE,  # its end tells the process that the server has ended
         stdout=asyncio.subprocess.DEVNULL,

@@ -10,7 +10,6 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -19,8 +18,7 @@ from typing import Any
 
 from timme import memory
 from timme._text import one_line, typed, write_atomically
-from timme.analysis.result import Made
-from timme.analysis.settings import RigiditySettings, details, make
+from timme.analysis.settings import RigiditySettings, make
 from timme.engine.checkpoint import Checkpoint
 from timme.fluctuations import TooFewSnapshotsError
 from timme.io.files import STRUCTURES, kind
@@ -98,7 +96,9 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
     with Checkpoint(folder / jobs.CHECKPOINT, resume=True) as checkpoint:
         found = _analyse(job, {"progress": report, "checkpoint": checkpoint})
     made, files = found.made, [file.stored for file in job.files]
-    command = shlex.join(["timme", made.recipe, *files, *_options(made)])
+    given = [f"{name}={typed(getattr(made.settings, name))}" for name in made.given]
+    options = [word for text in given for word in ("--set", text)]
+    command = shlex.join(["timme", made.recipe, *files, *options])
     found = replace(found, made=replace(made, command=command))
     report.begin("writing")
     place, title = folder / jobs.RESULT, f"timme-{plain_name(job.title)}"
@@ -145,16 +145,6 @@ def _call(recipe: str, files: list[str], settings: Any, how: dict[str, Any]) -> 
     function = resolve_name(f"timme.analysis.{_RECIPES[recipe]}")
     taken = how.keys() & signature(function).parameters.keys()
     return function(*files, settings=settings, **{name: how[name] for name in taken})
-
-
-def _options(made: Made) -> Iterator[str]:
-    """Write what was given as options of the command line."""
-    for name in made.given:
-        value, about = getattr(made.settings, name), details(type(made.settings), name)
-        if about["flags"] and about["label"]:
-            yield from (about["flags"][-1], typed(value))
-        else:
-            yield from ("--set", f"{name}={typed(value)}")
 
 
 if __name__ == "__main__":
