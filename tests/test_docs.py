@@ -39,7 +39,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("files")
     shutil.copy(PSF, folder / "top.psf")
-    shutil.copy(DCD, folder / "traj.dcd")
+    adk = MDAnalysis.Universe(PSF, DCD)
+    adk.atoms.write(folder / "traj.dcd", frames=adk.trajectory[::3])
     # MDAnalysis writes beside what it reads
     for name in ("barnase_md", "water_drop_dense"):
         for end in (".pdb", ".xtc"):
