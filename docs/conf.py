@@ -34,6 +34,8 @@ myst_heading_anchors = 3
 nb_execution_in_temp = True
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_execution_timeout = 600  # seconds; a first run compiles
+autosummary_generate = ["generated/python.rst"]  # by options.py
 numpydoc_show_class_members = False
 
 HERE = Path(__file__).parent
