@@ -19,8 +19,7 @@ from timme._text import Described, counted
 from timme.analysis import tables
 from timme.analysis.finding import Finding
 from timme.analysis.settings import Model, Settings
-from timme.comparison.agreement import Agreement
-from timme.comparison.differences import Difference
+from timme.comparison.agreement import Agreement, Difference
 from timme.comparison.sites import Common
 from timme.confidence.assessment import ClusterRecord, Confidence
 from timme.ensemble import Atoms

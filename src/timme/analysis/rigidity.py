@@ -26,8 +26,8 @@ from timme.rigidity import (
     read_constraints,
     together,
 )
-from timme.rigidity.checks import lacks_hydrogens
 from timme.rigidity.decomposition import base_energy, residue_flexibility
+from timme.rigidity.networks import lacks_hydrogens
 
 
 def analyse_rigidity(

@@ -1,7 +1,6 @@
 """Comparison of two hierarchies of the same sites, with the agreement expected by chance."""
 
-from timme.comparison.agreement import Agreement, Chance, agree
-from timme.comparison.differences import Difference, difference
+from timme.comparison.agreement import Agreement, Chance, Difference, agree, difference
 from timme.comparison.overlaps import Overlap, overlap
 from timme.comparison.sites import Common, common_sites
 
