@@ -27,7 +27,7 @@ BUDGETS = {
     "confidence motion": 2390,
     "analysis": 2660,
     "output notebook": 1695,
-    "cli server mdanalysis sklearn __init__ __main__": 1485,
+    "cli server mdanalysis sklearn __init__ __main__": 1525,
 }
 WHOLE, TESTS = 17_800, 15_500
 
