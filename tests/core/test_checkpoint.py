@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -155,43 +154,6 @@ def test_a_signal_ends_a_run_when_it_has_saved(tmp_path: Path, whole: list[bytes
     assert left == [400, 500, 600]
 
 
-def test_a_run_that_cannot_save_is_not_stopped(tmp_path: Path, whole: list[bytes]) -> None:
-    with Checkpoint(tmp_path / "a.checkpoint") as checkpoint:
-        assert not checkpoint.stop()
-        assert sums(checkpoint=checkpoint) == whole
-        assert not checkpoint.stop()
-
-
-def test_a_short_run_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(KilledError), Checkpoint(tmp_path / "a.checkpoint") as checkpoint:
-        sums(progress=stop_at(5, fail), checkpoint=checkpoint)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_data_are_not_read_for_a_fingerprint_that_is_not_saved(tmp_path: Path) -> None:
-    with Run(checkpoint=Checkpoint(tmp_path / "a.checkpoint")).loop("work", fail, 3) as loop:
-        loop.advance(1, lambda: {"found": np.arange(3)})
-
-
-def test_saving_takes_a_tenth_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, saved = [0.0], list[float]()
-
-    def save_slowly(path: Path, **_: Any) -> None:
-        path.touch()
-        now[0] += 10.0
-        saved.append(now[0])
-
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(np, "savez", save_slowly)
-    checkpoint = Checkpoint(tmp_path / "a.checkpoint", interval=5.0)
-    with Run(checkpoint=checkpoint).loop("work", lambda: "", 2000) as loop:
-        for done in range(2000):
-            now[0] += 0.5
-            loop.advance(done, lambda: {"found": np.arange(3)})
-    assert 10.0 * len(saved) <= 0.1 * now[0] + 10.0
-    assert len(saved) > 5
-
-
 # ---- what belongs to a run -----------------------------------------------------------------------
 
 
@@ -252,16 +214,6 @@ def test_half_changed_arrays_are_not_saved(tmp_path: Path) -> None:
     resumed = Checkpoint(path, resume=True)
     assert sums(checkpoint=resumed, **options) == sums(**options)
     assert resumed.resumed
-
-
-def test_what_is_not_yet_taken_up_stays_in_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.checkpoint"
-    first = Checkpoint(path, interval=0)
-    first.keep("contacts", str, {"found": np.arange(3)})
-    first.keep("moments", str, {"mean": np.arange(4)})
-    second = Checkpoint(path, resume=True, interval=0)
-    second.keep("contacts", str, second.recall("contacts", str))
-    assert Checkpoint(path, resume=True).recall("moments", str)["mean"].tolist() == [0, 1, 2, 3]
 
 
 IDENTITY = {"the version": "1", "input 1": "a.pdb", "the option cutoff": "3"}

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from tests.naive import Floats
 from tests.strategies import seeds
 from timme import objects, pairs, synthetic
-from timme._arrays import Ints
-from timme._kernels import pruning as kernel
 from timme.engine.checkpoint import Checkpoint, Run
 from timme.engine.workers import Threads
 from timme.ensemble import Atoms, Ensemble
@@ -117,67 +115,6 @@ def test_no_pair_below_its_gap_is_pruned(
     }
     assert below <= set(found)
     assert len(set(found)) == len(found)
-
-
-def test_two_sites_that_swing_together_are_not_pruned() -> None:
-    """In every other stretch they turn to and fro: mean places come nearer, not they."""
-    angles = np.where(np.arange(160) // 20 % 2, np.tile(np.linspace(-0.55, 0.55, 10), 16), 0.0)
-    array = np.tile(np.random.default_rng(0).uniform(-9, 9, (150, 3)), (160, 1, 1))
-    array[:, 1] = array[:, 0] + 2 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
-    ensemble = Ensemble.from_array(array)
-    assert (0, 1) in survivors(ensemble, np.arange(150), np.full(149, 0.01))
-
-
-@pytest.mark.parametrize("tumbles", [False, True])
-def test_slow_motion_is_pruned_by_means_over_stretches(
-    monkeypatch: pytest.MonkeyPatch, *, tumbles: bool
-) -> None:
-    monkeypatch.setattr(kernel, "MOST_FRAMES", 1)  # by which nothing can be pruned
-    array = slow(17, (64, 600, 3))
-    ensemble = Ensemble.from_array(tumbling(array, 0) if tumbles else array)
-    found = survivors(ensemble, np.arange(600), np.full(599, 0.05))
-    assert len(found) < 0.2 * 600 * 599 / 2
-
-
-@pytest.mark.parametrize("boxes", [None, 64.0])
-@pytest.mark.parametrize("shift", ["none", "one site", "all"])
-def test_places_far_away_cost_no_digits(boxes: float | None, shift: str) -> None:
-    array = moving(7, (100, 600, 3))
-    if shift == "one site":
-        array[:, 17] += 64.0 * 2**14
-    elif shift == "all":
-        array += 64.0 * 2**20
-    found = survivors(Ensemble.from_array(array, boxes=boxes), np.arange(600), np.full(599, 0.1))
-    assert len(found) < 0.2 * 600 * 599 / 2
-
-
-@pytest.mark.parametrize("faint", [1e-12, 1e-20, 1e-25, 1e-60])
-def test_weights_of_any_size_hide_nothing(faint: float) -> None:
-    """Two rigid halves, but for snapshots of little weight: σ is 0 within each but for these."""
-    rng = np.random.default_rng(1)
-    array = np.repeat(rng.uniform(-5, 5, (1, 300, 3)), 64, axis=0)
-    array[1:, 150:, 0] += rng.normal(size=(63, 1))
-    array[0] = rng.uniform(-5, 5, (300, 3))
-    weights = np.ones(64)
-    weights[[1, 8, 19, 30, 42, 53, 63]] = faint
-    weights[0] = 0.0
-    ensemble = Ensemble.from_array(array, weights=weights)
-    found = set(survivors(ensemble, np.arange(300), np.full(299, 1e-3)))
-    assert found >= {(a, b) for a in range(150) for b in range(a + 1, 150)}
-    assert len(found) < 300 * 299 / 2
-
-
-def test_what_is_joined_at_zero_is_pruned_at_once() -> None:
-    ensemble = Ensemble.from_array(moving(13, (30, 300, 3)))
-    assert survivors(ensemble, np.arange(300), np.zeros(299)) == []
-
-
-def test_gaps_between_trees_prune_nothing() -> None:
-    gaps = np.zeros(299)
-    gaps[99] = np.inf
-    ensemble = Ensemble.from_array(moving(13, (30, 300, 3)))
-    expected = {(a, b) for a in range(100) for b in range(100, 300)}
-    assert set(survivors(ensemble, np.arange(300), gaps)) == expected
 
 
 # ---- measuring and linking in one step ---------------------------------------------------------
@@ -303,41 +240,6 @@ def test_what_cannot_be_pruned_is_measured_with_a_warning(
     assert not survived
 
 
-def test_few_sites_are_measured_without_a_warning() -> None:
-    array = moving(9, (20, 60, 2))
-    array[3, 5] = np.nan
-    check(points_of(array, gaps=True))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_uncorrelated_points_are_not_pruned(
-    survived: list[int], monkeypatch: pytest.MonkeyPatch, dtype: type
-) -> None:
-    monkeypatch.setattr(clustering, "_MOST_FRAMES", 0.5)
-    noise: Any = np.random.default_rng(0).normal(size=(100, 640, 3)).astype(dtype)
-    check(points_of(noise))
-    assert not survived
-    check(points_of(moving(7, (100, 640, 3)).astype(dtype)))
-    assert survived
-
-
-def test_no_more_pairs_are_measured_at_a_time_than_a_chunk(
-    survived: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel, "MOST_FRAMES", 2)  # whose sums prune little
-    sizes, add = list[int](), clustering.Forest.add
-
-    def note(forest: Any, index: Ints, run: Run) -> Any:
-        sizes.append(len(index))
-        return add(forest, index, run)
-
-    monkeypatch.setattr(clustering.Forest, "add", note)
-    check(points_of(moving(14, (40, 600, 3))), chunk=5000)
-    assert survived
-    assert len(sizes) > 3
-    assert max(sizes[1:]) <= 5000 + kernel.LANES * 600  # a chunk, and what one band adds
-
-
 @pytest.mark.parametrize("made", [objects.bodies, objects.molecules, objects.links])
 @pytest.mark.parametrize("reduction", ["rms", "max", "centre"])
 def test_bodies_and_groups_give_the_same(survived: list[int], made: Any, reduction: str) -> None:
@@ -346,26 +248,6 @@ def test_bodies_and_groups_give_the_same(survived: list[int], made: Any, reducti
     ensemble = Ensemble.from_array(moving(3, (12, 300, 3)), atoms=atoms)
     check(made(ensemble, reduction=reduction), chunk=999)
     assert bool(survived) == (reduction == "centre")
-
-
-def test_pairs_in_a_list_give_the_same() -> None:
-    made = points_of(moving(4, (10, 200, 3)))
-    check(made, pairs.within(made, 2.0))
-
-
-@pytest.mark.parametrize("prunes", [False, True])
-def test_the_forest_tells_what_joins_and_how_many_were_compared(
-    request: pytest.FixtureRequest, *, prunes: bool
-) -> None:
-    if prunes:
-        request.getfixturevalue("survived")
-    made = points_of(moving(5, (10, 90, 3)))
-    forest = find_forest(made, pairs.all(made))
-    sigma = measure(made, pairs.all(made)).matrix()
-    assert forest.n_compared == 90 * 89 / 2
-    assert forest.edges.shape == (89, 2)
-    assert (forest.edges[:, 0] < forest.edges[:, 1]).all()
-    assert (sigma[tuple(forest.edges.T)] == forest.heights).all()
 
 
 @LOOSE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import shutil
 import stat
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import timme
-from timme import _kernels
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled"
@@ -89,19 +87,3 @@ def test_processes_that_keep_a_kernel_at_once_do_not_disturb_each_other(package:
     ]
     assert [process.communicate()[0].split()[0] for process in started] == [b"0.5"] * 3
     assert run(package) == ["0.5", "1"]
-
-
-def test_fastmath_is_said_of_every_kernel() -> None:
-    # A helper that does not say it takes it over from the caller for which it is compiled first.
-    from timme._kernels import boxes, moments
-
-    assert boxes.half_width.targetoptions["fastmath"] is False
-    assert moments.fill_open.targetoptions["fastmath"] is False
-    assert _kernels.compiled(fastmath={"nsz"})(lambda x: x).targetoptions["forceinline"] is True
-
-
-def test_kernels_are_compiled_by_one_decorator_alone() -> None:
-    for path in (SOURCE / "_kernels").glob("[!_]*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else {}
-            assert not {"njit", "jit", "vectorize"} & set(names), path

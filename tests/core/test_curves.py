@@ -15,7 +15,7 @@ from tests.strategies import Floats, PairList, pair_lists, seeds
 from timme.hierarchy import Hierarchy, condense, grow
 from timme.hierarchy.condensed import PLATEAU, lineages
 from timme.hierarchy.curves import bandwidth, count_clusters, inflection, suggest
-from timme.hierarchy.stripes import families, families_at, lay_out_stripes
+from timme.hierarchy.stripes import families_at, lay_out_stripes
 
 
 def grown(listed: PairList) -> Hierarchy:
@@ -84,15 +84,6 @@ def test_steps_are_blurred_by_the_published_rule(
     assert found == pytest.approx(0.9 * spread / count**0.2, rel=1e-14)
 
 
-def test_few_steps_have_their_inflection_at_the_highest() -> None:
-    assert inflection(count_clusters(on_a_line(0.5, 0.5), large=3)) == 0.5
-    two_steps = on_a_line(1.0, 9.0, 5.0, 5.0, 5.0, 5.0)
-    assert inflection(count_clusters(two_steps, large=2)) == pytest.approx(5, abs=0.3)
-    rounded = grow(6, np.arange(6).reshape(3, 2), np.array([0.25, *[np.nextafter(0.25, 1)] * 2]))
-    assert inflection(count_clusters(rounded, large=2)) == pytest.approx(0.25, rel=1e-15)
-    assert inflection(count_clusters(on_a_line(1.0), large=3)) is None
-
-
 # ---- suggestions and refusals ------------------------------------------------------------------
 
 
@@ -102,26 +93,6 @@ def test_the_middle_of_the_widest_plateau_is_suggested() -> None:
     assert rise[0] == 9.0
     assert plateau[0] == pytest.approx(3.0)
     assert plateau[1] == "widest plateau: the same 4 sites from 1 to 9"
-
-
-@given(pair_lists())
-def test_suggestions_lie_within_the_levels(listed: PairList) -> None:
-    hierarchy = grown(listed)
-    for cutoff, _ in suggest(hierarchy, large=3, min_size=2):
-        assert hierarchy.levels[0] <= cutoff <= hierarchy.levels[-1]
-
-
-def test_energies_below_zero_have_a_steepest_rise_too() -> None:
-    ((_, reason),) = suggest(on_a_line(-3.0, -2.0, -2.0, -1.0), large=4, min_size=2)
-    assert reason == "steepest rise of the fraction in clusters of 4 or more"
-
-
-@pytest.mark.parametrize(("large", "sizes"), [(0, (1,)), (10, (0, 1))])
-def test_sizes_start_at_one(large: int, sizes: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="start at 1"):
-        count_clusters(on_a_line(1.0), large=large, sizes=sizes)
-    with pytest.raises(ValueError, match="list of numbers, got"):
-        count_clusters(on_a_line(1.0), cutoffs=[0.1, np.nan])
 
 
 # ---- stripes -----------------------------------------------------------------------------------
@@ -160,38 +131,7 @@ def test_dark_blue_is_the_line_of_the_core_at_the_top_and_no_other(listed: PairL
         assert dark.tolist() == line.tolist()
 
 
-@pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [1, 2, 3]])
-def test_an_order_names_every_site_once(order: list[int]) -> None:
-    with pytest.raises(ValueError, match="each of the 3 sites once"):
-        lay_out_stripes(grow(3, np.array([[0, 1], [1, 2]]), np.ones(2)), order=order)
-
-
-@pytest.mark.parametrize("shape", ["chain", "caterpillar"])
-def test_stripes_grow_in_proportion_to_the_sites_in_any_order(shape: str) -> None:
-    n_sites = 5_000
-    rng = np.random.default_rng(0)
-    ends = np.arange(n_sites - 1) if shape == "chain" else np.zeros(n_sites - 1, np.int64)
-    edges = np.column_stack([ends, np.arange(1, n_sites)])
-    hierarchy = grow(n_sites, edges, rng.random(n_sites - 1))
-    assert families(hierarchy).max() == n_sites - 1
-    shuffled = lay_out_stripes(hierarchy, order=rng.permutation(n_sites))
-    assert len(shuffled.start) < 15 * n_sites
-
-
 # ---- condensed trees ---------------------------------------------------------------------------
-
-
-@given(pair_lists(), st.integers(2, 4))
-def test_clusters_are_roots_and_parts_of_splits_into_large_ones(
-    listed: PairList, min_size: int
-) -> None:
-    found = condense(grow(listed.n_sites, listed.pairs, listed.sigmas), min_size=min_size)
-    clusters = {
-        (frozenset(found.members(cluster).tolist()), float(found.deaths[cluster]))
-        for cluster in range(len(found))
-    }
-    arguments = listed.n_sites, listed.pairs, listed.sigmas
-    assert clusters == naive.condensed(*arguments, min_size)
 
 
 @given(pair_lists(), st.integers(2, 4))
@@ -217,13 +157,6 @@ def test_parents_come_first_and_are_the_smallest_clusters_around_their_parts(
         sites = found.hierarchy.members(node)
         holding = [cluster for cluster in range(len(found)) if masks[cluster, sites].all()]
         assert owner == min(holding, key=lambda cluster: found.sizes[cluster], default=-1)
-
-
-def test_ten_sites_are_needed_on_both_sides() -> None:
-    assert condense(on_a_line(*[1.0] * 9, 5.0, *[1.0] * 9)).sizes.tolist() == [20, 10, 10]
-    assert condense(on_a_line(*[1.0] * 9, 5.0, *[1.0] * 8)).sizes.tolist() == [19]
-    with pytest.raises(ValueError, match="at least 2 sites, got 1"):
-        condense(on_a_line(1.0), min_size=1)
 
 
 # ---- lineages ----------------------------------------------------------------------------------

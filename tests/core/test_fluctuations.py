@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,6 @@ from scipy.spatial.distance import pdist, squareform
 from tests import naive
 from timme import objects, pairs
 from timme._arrays import Bools, Floats
-from timme.engine.checkpoint import Checkpoint
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import (
     Fluctuations,
@@ -138,19 +135,6 @@ def test_links_at_a_joint_are_compared_by_their_far_ends(seed: int) -> None:
         assert found == close(expected)
 
 
-def test_a_snapshot_of_weight_0_is_as_one_that_is_not_there() -> None:
-    array, weights = snapshots(3), np.array([1.0, 2.0, 0.0, 1.0, 0.5])
-    array = np.random.default_rng(0).normal(size=(5, 4, 3))
-    kept = weights > 0
-    for sets in ([[0], [1], [2], [3]], [[0, 1], [2, 3]]):
-        found, without = (
-            measured(objects.groups(Ensemble.from_array(places, weights=counted), sets))
-            for places, counted in ((array, weights), (array[kept], weights[kept]))
-        )
-        assert found.sigma.tolist() == close(without.sigma.tolist())
-        assert found.common.tolist() == without.common.tolist() == [4] * len(found.sigma)
-
-
 # ---- invariants ----------------------------------------------------------------------------------
 
 
@@ -191,36 +175,6 @@ def test_sigma_of_a_pair_does_not_depend_on_others_or_on_workers(
         some = rng.permutation(np.array(list(everything)))[: rng.integers(1, 50)]
         listed = by_pair(measure(made, pairs.given(made, some)))
         assert listed == {pair: everything[pair] for pair in listed}
-
-
-@pytest.mark.filterwarnings(NEAR_HALF_BOX)
-@pytest.mark.parametrize("after", [0.1, 0.5, 0.9])
-def test_a_run_that_was_interrupted_goes_on_to_the_same_bits(after: float, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    box = [8.0] * 3
-    ensemble = Ensemble.from_array(4 * rng.random((600, 30, 3)), boxes=box)
-    made = objects.groups(ensemble, [[k, (k + 1) % 30] for k in range(30)])
-    told = list[int]()
-
-    def stop(done: int, total: int) -> None:
-        told.append(done)
-        if done > after * total:
-            raise KeyboardInterrupt
-
-    options: Any = {"min_overlap": 600, "chunk": 50}
-    path = tmp_path / "run.checkpoint"
-    with pytest.raises(KeyboardInterrupt), Checkpoint(path, interval=0) as checkpoint:
-        measured(made, progress=stop, checkpoint=checkpoint, **options)
-    resumed = list[int]()
-    with Checkpoint(path, resume=True, interval=0) as checkpoint:
-        found = measured(
-            made, progress=lambda done, _: resumed.append(done), checkpoint=checkpoint, **options
-        )
-    assert resumed[0] >= told[-1] - 50  # one piece is measured again, at most
-    whole = measured(made, min_overlap=600)
-    for one, other in ((found.sigma, whole.sigma), (found.pairs, whole.pairs)):
-        assert one.tobytes() == other.tobytes()
-    assert found.n_near_half_box == whole.n_near_half_box
 
 
 def test_a_rigid_body_does_not_fluctuate() -> None:
@@ -267,15 +221,6 @@ def test_what_does_not_fit_into_memory_is_refused() -> None:
     with pytest.raises(ValueError, match="30000 × 30000 does not fit"):
         one.matrix()
     assert chunk_for(made, 8000) == 200
-
-
-def test_no_pairs_have_no_sigma() -> None:
-    made = points_of(np.random.default_rng(0).normal(size=(4, 3, 2)))
-    for few in (made, objects.groups(made.ensemble, [[0, 1], [2]])):
-        nobody = measure(few, pairs.within(few, 1e-9))
-        assert nobody.pairs.shape == (0, 2)
-        assert nobody.sigma.shape == nobody.common.shape == (0,)
-    assert measured(points_of(np.zeros((4, 1, 2)))).sigma.shape == (0,)
 
 
 def test_what_cannot_be_measured_is_refused() -> None:
@@ -365,28 +310,6 @@ def test_auto_measures_a_crowd_in_which_few_coexist() -> None:
     assert found.common.tolist() == [5] * 11
     with pytest.raises(ValueError, match="no two are seen together in 2 snapshots"):
         measured(crowd(every=10))
-
-
-@given(SEEDS, st.integers(2, 6), st.booleans())
-def test_pairs_that_never_meet_are_left_out_early_without_changing_a_bit(
-    seed: int, overlap: int, far: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    walks = rng.normal(size=(30, 110, 2)).cumsum(axis=0)
-    begin, stay = rng.integers(0, 30, 110), rng.integers(0, 9, 110)
-    moment = np.arange(30)[:, None]
-    walks[(moment < begin) | (moment >= begin + stay)] = np.nan
-    made = points_of(walks, gaps=True)
-    chosen = pairs.all(made)
-    if far:
-        beside = np.column_stack([np.arange(109), np.arange(1, 110)])
-        chosen = replace(chosen, left_out=beside)
-    (index,) = chosen.chunks(110**2)
-    listed = measure(made, pairs.given(made, index), min_overlap=2)
-    enough = listed.common >= overlap
-    assume(enough.any())
-    kept = replace(listed, pairs=listed.pairs[enough], sigma=listed.sigma[enough])
-    assert by_pair(measure(made, chosen, min_overlap=overlap)) == by_pair(kept)
 
 
 # ---- given matrices ------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,21 +24,6 @@ def test_a_tree_worked_out_by_hand_has_its_canonical_form() -> None:
     assert tree.lowest.tolist() == [0, 1, 2, 3, 4, 5, 0, 3, 2]
     assert tree.starts.tolist() == [4, 5, 2, 0, 1, 3, 4, 0, 0]
     assert tree.order.tolist() == [3, 4, 2, 5, 0, 1]
-
-
-@given(pair_lists())
-def test_joining_edges_connect_what_all_edges_connect(listed: PairList) -> None:
-    leaders = np.arange(listed.n_sites)
-    joining = np.empty(listed.n_sites - 1, np.int64)
-    kept = joining[: linkage.join(listed.pairs, leaders, joining)]
-    everything = naive.clusters(listed.n_sites, listed.pairs, [0.0] * len(listed.pairs), 0.0)
-    connected = naive.clusters(listed.n_sites, listed.pairs[kept], [0.0] * len(kept), 0.0)
-    assert connected == everything
-    assert len(kept) == listed.n_sites - len(everything)
-    assert leaders.tolist() == [
-        min(next(cluster for cluster in everything if site in cluster))
-        for site in range(listed.n_sites)
-    ]
 
 
 @given(pair_lists())
@@ -71,13 +55,6 @@ def test_edges_too_many_to_be_sorted_at_once_give_the_same_tree(seed: int, kind:
     for cutoff in (*rng.choice(heights[np.isfinite(heights)], 4), 20.0):
         expected = naive.labels(n_sites, edges, heights, float(cutoff))
         assert tree.cut(float(cutoff)).labels.tolist() == expected
-
-
-@pytest.mark.parametrize("n_sites", [1, 3])
-def test_without_edges_all_sites_are_roots(n_sites: int) -> None:
-    tree = grow(n_sites, np.empty((0, 2), np.int64), np.empty(0))
-    assert tree.parents.tolist() == [-1] * n_sites
-    assert tree.levels.shape == (0,)
 
 
 @given(seeds, st.floats(0.5, 1.0), st.integers(1, 4))
@@ -146,7 +123,3 @@ def test_two_edges_are_in_one_block_if_they_lie_on_a_common_cycle(
     for one, other in itertools.combinations(range(len(edges)), 2):
         expected = on_a_common_cycle(n_nodes, edges, one, other)
         assert (block[one] == block[other]) == expected
-
-
-def test_parallel_edges_share_a_block() -> None:
-    assert found_blocks(3, [(0, 1), (0, 1), (1, 2)]) in ([0, 0, 1], [1, 1, 0])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial import distance
 
 from tests import naive
-from tests.strategies import boxed_snapshots, gapped_snapshots, part_lists, seeds, snapshots
+from tests.strategies import boxed_snapshots, gapped_snapshots, seeds, snapshots
 from timme._arrays import Coordinates, Floats, Ints
 from timme.engine.moments import (
     METRICS,
@@ -135,39 +135,6 @@ def test_reach_is_the_largest_distance_over_half_the_box(box: Floats, half: Any)
 # ---- blocks and parts --------------------------------------------------------------------------
 
 
-@given(array=gapped_snapshots(), data=st.data())
-def test_parts_are_measured_as_if_they_were_alone(array: Floats, data: st.DataObject) -> None:
-    parts = data.draw(part_lists(len(array)))
-    laid_out = LaidOut(Ensemble.from_array(array, gaps=True).block(0))
-    slices = [slice(part.start, part.stop) for part in parts]
-    for part, found in zip(
-        slices, laid_out.measure(all_pairs(array.shape[1]), slices), strict=True
-    ):
-        assert_close(found, array[part])
-
-
-@pytest.mark.parametrize("kind", [SINGLE, DOUBLE])
-def test_long_and_short_parts_of_many_frames_agree_with_the_reference(kind: type) -> None:
-    array: Coordinates = np.random.default_rng(0).normal(size=(200, 9, 3)).astype(kind)
-    pairs = all_pairs(9)
-    parts = [slice(0, 9), slice(9, 200), slice(3, 90), slice(0, 200), slice(150, 151)]
-    laid_out = LaidOut(Ensemble.from_array(array).block(0))
-    for part, found in zip(parts, laid_out.measure(pairs, parts), strict=True):
-        assert (found.count == part.stop - part.start).all()
-        expected = sigma_in_double(array[part], pairs)
-        tolerance = PROMISED if kind is SINGLE else 1e-12
-        np.testing.assert_allclose(np.sqrt(found.variance), expected, rtol=tolerance)
-
-
-@given(array=gapped_snapshots(), data=st.data())
-def test_merging_blocks_is_measuring_them_together(array: Floats, data: st.DataObject) -> None:
-    cut = data.draw(st.integers(1, len(array) - 1))
-    merged = Moments.empty(len(all_pairs(array.shape[1])))
-    for part in (array[:cut], array[cut:]):
-        merged.add(measured(part, gaps=True))
-    assert_close(merged, array)
-
-
 # ---- bits --------------------------------------------------------------------------------------
 
 
@@ -187,14 +154,6 @@ def test_bits_of_a_pair_do_not_depend_on_the_pairs_beside_it(n_frames: int, kind
         (found,) = laid_out.measure(pairs[order])
         for name in ("mean", "m2"):
             np.testing.assert_array_equal(getattr(found, name), getattr(together, name)[order])
-
-
-@given(array=snapshots(max_snapshots=20), gaps=st.booleans())
-def test_a_pair_is_the_same_in_either_direction(array: Floats, *, gaps: bool) -> None:
-    pairs = all_pairs(array.shape[1])
-    found = measured(array, pairs, gaps=gaps)
-    turned = measured(array, pairs[:, ::-1], gaps=gaps)
-    assert bits(found) == bits(turned)
 
 
 # ---- precision ---------------------------------------------------------------------------------
@@ -290,21 +249,6 @@ def test_moments_of_a_metric_are_those_of_its_distances() -> None:
                 assert found.count[p] == np.count_nonzero(~np.isnan(r))
                 assert found.mean[p] == pytest.approx(np.nanmean(r), rel=1e-12)
                 assert found.variance[p] == pytest.approx(np.nanvar(r), rel=1e-11)
-
-
-def test_many_pairs_are_given_to_a_metric_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    block = Ensemble.from_array(np.random.default_rng(0).normal(size=(5, 3, 2))).block(0)
-    shapes = list[tuple[int, ...]]()
-
-    def metric(a: Coordinates, b: Coordinates) -> Coordinates:
-        shapes.append(a.shape)
-        return np.asarray(np.linalg.norm(a - b, axis=-1))
-
-    monkeypatch.setattr("timme.engine.moments._HELD", 20)
-    (found,) = LaidOut(block, metric).measure(PAIRS)
-    (expected,) = LaidOut(block).measure(PAIRS)
-    assert shapes == [(5, 2, 2), (5, 1, 2)]
-    np.testing.assert_allclose(found.m2, expected.m2, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

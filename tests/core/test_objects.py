@@ -103,13 +103,6 @@ def test_centres_are_weighted_means_of_members(centre: Any) -> None:
     assert found.frames.shape == (5, 2, 3)
 
 
-def test_centres_of_one_site_each_are_a_selection() -> None:
-    bodies = objects.bodies(ENSEMBLE)
-    assert bodies.centres() is ENSEMBLE
-    some = objects.groups(ENSEMBLE, [[3], [1]])
-    assert np.array_equal(some.centres().coordinates(), SNAPSHOTS[:, [3, 1]])
-
-
 BOX = np.array([[2.0, 0, 0], [0.7, 2.0, 0], [0.1, 0.5, 2.0]])
 
 
@@ -145,15 +138,6 @@ def test_an_unseen_member_hides_its_own_group_only() -> None:
     unseen = np.isnan(centres).any(axis=2)
     assert np.argwhere(unseen).tolist() == [[0, 0], [1, 0], [2, 2]]
     assert centres[1, 1] == pytest.approx(gapped[1, [3, 2]].mean(axis=0), abs=1e-14)
-
-
-def test_objects_are_read_only_and_leave_their_arguments_alone() -> None:
-    sets = [np.array([2, 1]), np.array([0])]
-    made = objects.groups(ENSEMBLE, sets)
-    assert sets[0].flags.writeable
-    for array in (made.members, made.offsets, made.centre_weights):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
 
 
 def test_groups_are_named_by_a_dict_of_sites_or_selections() -> None:

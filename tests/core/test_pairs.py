@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from tests.strategies import (
     bond_graphs,
     boxed_snapshots,
     gapped_snapshots,
-    moved_snapshots,
     seeds,
     snapshots,
 )
@@ -107,20 +105,6 @@ def test_atoms_missing_along_a_trace_count_as_bonds() -> None:
     assert listed(pairs.all(objects.points(ensemble), min_bonds=4)) == [(0, 2)]
 
 
-def test_descriptions_say_what_was_left_out() -> None:
-    chain = bonded((4, [(0, 1), (1, 2), (2, 3)]))
-    texts = [
-        pairs.all(chain, min_bonds=2).description,
-        pairs.given(chain, [(0, 1), (0, 3)], min_bonds=2).description,
-        pairs.within(chain, 2.5, at_least=2).description,
-    ]
-    assert texts == [
-        "all pairs, at least 2 bonds apart; 3 of 6 left out, which are fewer",
-        "listed by the user, at least 2 bonds apart; 1 of 2 left out, which are fewer",
-        "in contact within 2.5 in at least 2 snapshots",
-    ]
-
-
 # ---- contacts
 
 
@@ -172,26 +156,6 @@ def test_nearest_in_boxes_agree_with_the_reference(boxed: tuple[Floats, Floats],
     assert set(found) == naive.nearest(array[0], count, boxes[0])
 
 
-@pytest.mark.parametrize("box", [9.0, [[9.0, 0, 0], [4.0, 9.0, 0], [-3.0, 2.0, 9.0]]])
-def test_nearest_of_many_points_in_a_box_agree_with_all_distances(box: Any) -> None:
-    array = np.random.default_rng(2).uniform(0, 9, (1, 300, 3))
-    matrix = np.array(box) if np.ndim(box) else box * np.eye(3)
-    between = array[0, :, None] - array[0]
-    between -= np.rint(between @ np.linalg.inv(matrix)) @ matrix
-    steps = np.array(list(itertools.product((-1, 0, 1), repeat=3))) @ matrix
-    apart = np.linalg.norm(between[:, :, None] + steps, axis=3).min(axis=2)
-    np.fill_diagonal(apart, np.inf)
-    ranked = np.argsort(apart, axis=1)[:, :4]
-    expected = {(min(i, j), max(i, j)) for i in range(300) for j in ranked[i].tolist()}
-    assert set(listed(pairs.nearest(points_of(array, boxes=box), 4))) == expected
-
-
-@given(seeds, st.integers(1, 7))
-def test_of_equally_near_ones_the_first_are_taken(seed: int, count: int) -> None:
-    grid = np.random.default_rng(seed).integers(0, 3, (1, 8, 2)).astype(float)
-    assert set(listed(pairs.nearest(points_of(grid), count))) == naive.nearest(grid[0], count)
-
-
 def test_nearest_on_average_have_the_smallest_mean_distance() -> None:
     array = np.random.default_rng(7).normal(size=(6, 7, 2))
     mean = np.full((7, 7), np.inf)
@@ -224,16 +188,6 @@ def test_partners_too_few_bonds_away_do_not_count_as_nearest() -> None:
     for by in ("first", "mean"):
         found = listed(pairs.nearest(line, 1, by=by, min_bonds=2))
         assert found == [(0, 2), (1, 3), (2, 4), (3, 5)]
-
-
-@pytest.mark.parametrize("boxes", [None, 18.0])
-def test_a_lonely_point_does_not_cost_all_pairs(boxes: float | None) -> None:
-    cloud = np.random.default_rng(0).uniform(0, 18, (1, 6_000, 3))
-    cloud[0, 0] = 1e6
-    start = time.process_time()
-    found = pairs.nearest(points_of(cloud, boxes=boxes), 3)
-    assert time.process_time() - start < 2
-    assert 9_000 < len(found) <= 18_000
 
 
 @pytest.mark.parametrize("count", [0, 6])
@@ -285,14 +239,6 @@ def test_pairs_that_are_none_are_refused(index: Any, message: str) -> None:
         pairs.given(random_points(), index)
 
 
-def test_large_numbers_of_objects_do_not_overflow() -> None:
-    n_sites = 100_000  # squares of it do not fit into 32 bits
-    chosen = points_of(np.zeros((2, n_sites, 1), np.float32))
-    last = (n_sites - 2, n_sites - 1)
-    assert listed(pairs.given(chosen, np.array([last, (0, 1)], np.int32))) == [(0, 1), last]
-    assert len(pairs.all(chosen)) == 4_999_950_000
-
-
 # ---- contacts ----------------------------------------------------------------------------------
 
 
@@ -337,16 +283,6 @@ def test_contacts_of_gapped_tracks_agree_with_the_reference(
     assert found == naive.contacts(array, radius, at_least=at_least)
 
 
-@given(moved_snapshots(), st.sampled_from([0.5, 2.0]))
-def test_moving_a_whole_snapshot_changes_nothing(
-    moved: tuple[Floats, Floats], radius: float
-) -> None:
-    before, after = moved
-    apart = np.linalg.norm(before[:, :, None] - before[:, None], axis=3)
-    if np.abs(apart - radius).min() > 1e-9:  # what rounding may bring to the other side
-        assert contacts(before, radius) == contacts(after, radius)
-
-
 def test_contacts_of_several_blocks_and_windows_are_counted_together() -> None:
     rng = np.random.default_rng(1)
     array = np.cumsum(rng.normal(size=(300, 5, 2)), axis=0)
@@ -354,22 +290,6 @@ def test_contacts_of_several_blocks_and_windows_are_counted_together() -> None:
     for at_least in (1, 5, 20, 100):
         found = contacts(array, 3.0, at_least=at_least)
         assert found == naive.contacts(array, 3.0, at_least=at_least)
-
-
-@pytest.mark.parametrize("boxes", [None, 9.0, [[9.0, 0, 0], [4.0, 9.0, 0], [-3.0, 2.0, 9.0]]])
-def test_trees_of_many_levels_miss_nothing(boxes: Any) -> None:
-    """600 points make 75 leaves in three levels; all distances are compared in NumPy."""
-    rng = np.random.default_rng(0)
-    array = rng.uniform(0, 9, (1, 600, 3)) + 0.3 * rng.normal(size=(4, 600, 3))
-    array[:, 7] = np.nan  # never seen
-    array[2, 50:90] = np.nan
-    between = array[:, :, None] - array[:, None]
-    if boxes is not None:
-        matrix = np.ones(3) * boxes * np.eye(3) if np.ndim(boxes) == 0 else np.array(boxes)
-        between -= np.rint(between @ np.linalg.inv(matrix)) @ matrix
-    near = (np.linalg.norm(between, axis=3) <= 1.5).any(axis=0)
-    expected = [(i, j) for i, j in np.argwhere(np.triu(near, 1)).tolist()]
-    assert contacts(array, 1.5, boxes=boxes, gaps=True) == expected
 
 
 def test_contacts_in_a_slab_go_through_its_sides_only() -> None:
@@ -402,25 +322,8 @@ def test_more_contacts_than_memory_has_room_for_are_refused() -> None:
         find_contacts(ensemble, 1.0, most=9)
 
 
-def test_a_thousand_points_on_one_place_are_all_in_contact() -> None:
-    assert len(contacts(np.ones((2, 1000, 3)), 1e-9)) == 1000 * 999 / 2
-
-
 def test_any_number_of_threads_finds_the_same() -> None:
     array = np.random.default_rng(5).normal(size=(20, 200, 3))
     ensemble = Ensemble.from_array(array)
     one, four = (find_contacts(ensemble, 1.0, run=Run(Threads(n))) for n in (1, 4))
     assert one.tolist() == four.tolist()
-
-
-def test_time_grows_in_proportion_even_with_points_far_away() -> None:
-    rng = np.random.default_rng(0)
-    cloud = rng.uniform(0, 39, (1, 60_000, 3))  # one point per unit of volume
-    find_contacts(Ensemble.from_array(cloud[:, :10]), 1.0)  # compiles
-    for far in (1.0, 1e6):
-        cloud[0, 0] = far
-        start = time.process_time()
-        found = find_contacts(Ensemble.from_array(cloud), 1.0)
-        assert time.process_time() - start < 2  # all 1.8e9 pairs would take more
-        # Within a radius of 1 are 4π/3 points; the border of the cloud has fewer.
-        assert len(found) == pytest.approx(60_000 * 2 * np.pi / 3, rel=0.1)

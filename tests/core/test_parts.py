@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any
 
 import numpy as np
@@ -167,25 +166,6 @@ def test_parts_that_leave_snapshots_out_are_refused() -> None:
 
 
 # ---- pairs of sites ----------------------------------------------------------------------------
-
-# Objects {0, 1} and {1, 2} have the cross pairs (0, 1), (0, 2), (1, 1) and (1, 2).
-SHARING = objects.groups(Ensemble.from_array(np.zeros((2, 3, 1))), [[0, 1], [1, 2]])
-PAIR = SitePairs.of(SHARING, np.array([[0, 1]]))
-
-
-def test_a_shared_site_counts_zero() -> None:
-    assert PAIR.site_pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
-    values = np.array([1.0, 2.0, 5.0])
-    assert PAIR.reduce(values).tolist() == [2.0]
-    assert PAIR.reduce(values, largest=True).tolist() == [5.0]
-
-
-@pytest.mark.parametrize("largest", [False, True])
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_an_unknown_cross_pair_makes_the_result_unknown(place: int, *, largest: bool) -> None:
-    values = np.array([1.0, 2.0, 5.0])
-    values[place] = math.nan
-    assert np.isnan(PAIR.reduce(values, largest=largest)).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.integers(1, 3))

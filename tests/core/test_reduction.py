@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
-import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,84 +104,6 @@ def test_any_number_of_threads_gives_the_same_bits(
     assert one == two == three
 
 
-def test_a_short_part_of_single_coordinates_is_summed_in_double() -> None:
-    array = 50 + 0.01 * wandering(600, kind=np.float32)
-    (short,) = moments(Ensemble.from_array(array), all_pairs(5), [range(300, 320)])
-    (exact,) = moments(Ensemble.from_array(array.astype(float)), all_pairs(5), [range(300, 320)])
-    assert Moments(*short).variance == pytest.approx(Moments(*exact).variance, rel=1e-9)
-
-
-@pytest.mark.usefixtures("short_blocks")
-def test_blocks_in_no_part_are_not_read() -> None:
-    ensemble, read = Ensemble.from_array(wandering(600)), list[int]()
-
-    @dataclass(frozen=True)
-    class Watched:
-        source: Any
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.source, name)
-
-        def read(self, numbers: range, *choice: Any, **options: Any) -> Any:
-            read.append(numbers[0])
-            return self.source.read(numbers, *choice, **options)
-
-    watched: Any = Watched(ensemble.frames.source)
-    ensemble = replace(ensemble, frames=ensemble.frames.over(watched))
-    (kept,) = moments(ensemble, all_pairs(5), [range(220, 370)])
-    assert read == [200, 300]
-    assert (Moments(*kept).count == 150).all()
-
-
-@pytest.mark.usefixtures("short_blocks")
-def test_a_part_is_reduced_tile_by_tile_when_it_ends() -> None:
-    ensemble, pairs = Ensemble.from_array(wandering(600, 60)), all_pairs(60)
-    whole = [Moments(*kept) for kept in moments(ensemble, pairs, PARTS)]
-    seen, lock = list[tuple[int, int]](), threading.Lock()
-
-    def reduce(part: int, tile: slice, found: Moments) -> Kept:
-        with lock:
-            seen.append((part, tile.start))
-        few = np.flatnonzero(found.mean > 5)
-        return few + tile.start, found.variance[few]
-
-    kept = moments(ensemble, pairs, PARTS, reduce=reduce, run=Run.of(workers=2))
-    assert [part for part, start in seen if start == 0] == [
-        3,
-        0,
-        1,
-        2,
-    ]  # in the order of their ends
-    assert len(seen) > len(PARTS)
-    for (few, variance), expected in zip(kept, whole, strict=True):
-        assert few.tolist() == np.flatnonzero(expected.mean > 5).tolist()
-        assert variance.tobytes() == expected.variance[few].tobytes()
-
-
-def test_moments_of_one_block_are_held_for_a_tile_alone() -> None:
-    ensemble, pairs = Ensemble.from_array(wandering(10, 1100)), all_pairs(1100)
-    held = 5 * 8 * len(pairs)  # bytes of the moments of all pairs, 24 MB
-    run = Run.of(workers=2)
-    lengths = list[int]()
-
-    def reduce(_part: int, _tile: slice, found: Moments) -> Kept:
-        lengths.append(len(found.count))
-        return (found.mean[:1].copy(),)
-
-    moments(ensemble, pairs[:1000], reduce=reduce, run=run)  # compiled
-    tracemalloc.start()
-    moments(ensemble, pairs, reduce=reduce, run=run)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert max(lengths) <= 32_768
-    assert peak < held / 3
-
-
-def test_no_pairs_have_no_moments() -> None:
-    (kept,) = moments(Ensemble.from_array(wandering(10)), np.empty((0, 2), np.int64))
-    assert [len(array) for array in kept] == [0] * 5
-
-
 @pytest.mark.parametrize(
     "parts", [[], [range(3, 3)], [range(5), range(11)], [range(-1, 4)], [range(0, 8, 2)]]
 )
@@ -218,13 +138,6 @@ def test_a_fingerprint_tells_contents_apart() -> None:
         None,
     ]
     assert len({fingerprint(one) for one in different}) == len(different)
-
-
-def test_a_fingerprint_is_that_of_a_copy() -> None:
-    scattered = wandering(20)[::2, :, ::-1]
-    assert fingerprint(scattered) == fingerprint(scattered.copy())
-    one, other = (Ensemble.from_array(wandering(10)) for _ in range(2))
-    assert fingerprint(one, power(2.0)) == fingerprint(other, power(2.0))
 
 
 def test_a_fingerprint_is_the_same_in_another_process() -> None:

@@ -26,10 +26,8 @@ from tests.strategies import (
 from timme import objects, pairs
 from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations
-from timme.hierarchy import Hierarchy, Partition, Quantity, grow, link
-from timme.hierarchy.linking import brace
-from timme.hierarchy.partition import adjusted_rand, count_pairs, rand_index, rank_labels
-from timme.hierarchy.tree import SIGMA, as_quantity, sigma_by
+from timme.hierarchy import Hierarchy, Quantity, grow, link
+from timme.hierarchy.partition import rand_index
 
 
 def grown(listed: PairList) -> Hierarchy:
@@ -75,12 +73,6 @@ def test_levels_and_partitions_are_those_of_the_definition(listed: PairList) -> 
             *arguments, cutoff
         )
         assert partition.members(0).tolist() == np.flatnonzero(np.array(expected) == 0).tolist()
-
-
-@given(pair_lists())
-def test_leaf_order_puts_the_larger_part_first(listed: PairList) -> None:
-    expected = naive.site_order(listed.n_sites, listed.pairs, listed.sigmas)
-    assert grown(listed).order.tolist() == expected
 
 
 @given(pair_lists())
@@ -242,20 +234,6 @@ def test_nodes_are_the_clusters_between_their_birth_and_death(listed: PairList) 
             assert alive == (birth <= cutoff < death or cutoff == death == math.inf)
 
 
-@given(sigma_matrices(), seeds)
-def test_a_split_matrix_is_a_forest_that_a_high_pair_joins(matrix: Floats, seed: int) -> None:
-    left = np.random.default_rng(seed).random(len(matrix)) < 0.5
-    if left.all() or not left.any():
-        return
-    split = np.where(left[:, None] == left, matrix, np.nan)
-    parts = grown_from(split)
-    assert clusters_of(parts.cut(math.inf).labels) == clusters_of(left.astype(np.int64))
-    split[left.argmax(), left.argmin()] = split[left.argmin(), left.argmax()] = 99.0
-    whole = grown_from(split)
-    assert whole.levels.tolist() == [*parts.levels.tolist(), 99.0]
-    assert whole.cut(98.0).labels.tolist() == parts.cut(98.0).labels.tolist()
-
-
 def test_deep_hierarchies_are_written_in_proportional_time() -> None:
     n_sites = 50_000  # squares of which would take minutes
     edges = np.column_stack([np.arange(n_sites - 1), np.arange(1, n_sites)])
@@ -315,44 +293,6 @@ def test_the_rand_index_counts_pairs_that_both_partitions_keep(pairs: list[Any])
     assert rand_index(first, second) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_rand_index_of_many_cuts_comes_from_counts() -> None:
-    # {0, 1, 2}, {3} and {0, 1}, {2, 3} keep 3 and 2 of 6 pairs, and 1 of them both.
-    counts = [count_pairs(np.array(sizes)).sum() for sizes in ([3, 1], [2, 2], [2, 1, 1])]
-    assert counts == [3, 2, 1]
-    assert adjusted_rand(*counts, n_sites=4) == pytest.approx((1 - 1) / (2.5 - 1))
-
-
-def test_labels_are_ranked_by_size_and_sites_in_no_cluster_stay_out() -> None:
-    assert rank_labels(np.array([7, 2, 2, -1, 0])).tolist() == [1, 0, 0, -1, 2]
-
-
-def test_a_partition_is_a_table() -> None:
-    partition = Partition(np.array([1, 0, 0]), 0.5)
-    table = partition.to_dataframe(names=["a", "b", "c"])
-    expected = {"site": [0, 1, 2], "name": ["a", "b", "c"], "cluster": [1, 0, 0], "size": [1, 2, 2]}
-    assert table.to_dict("list") == expected
-    assert list(partition.to_dataframe()) == ["site", "cluster", "size"]
-    assert len(partition) == 2
-
-
-def test_results_describe_themselves() -> None:
-    hierarchy = grow(3, np.array([[0, 1]]), np.array([0.25]), unit="nm")
-    assert repr(hierarchy) == "<Hierarchy: sites 3, trees 2, levels 1, σ 0.25 to 0.25 nm>"
-    assert repr(hierarchy.cut(0.5)) == "<Partition: cutoff 0.5, sites 3, clusters 2, sizes 2, 1>"
-
-
-def test_a_quantity_names_its_axis_and_writes_its_cutoffs() -> None:
-    assert SIGMA.cutoff_name == "σc"
-    assert as_quantity("σ", "Å").cutoff_text(0.0252, 1.54) == "σc = 0.0252 Å (σc/a = 0.0164)"
-    energy = Quantity("E", "kcal/mol")
-    assert energy.cutoff_name == "E cutoff"
-    assert energy.cutoff_text(-1.0, 1.54) == "E = -1 kcal/mol"
-    assert energy.words == "E"
-    assert as_quantity(energy) == energy
-    assert sigma_by(None, "Å") == as_quantity(SIGMA, "Å")
-    assert not sigma_by("haversine", "km").is_length
-
-
 # ---- linkages ----------------------------------------------------------------------------------
 
 MATRIX = np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])
@@ -372,16 +312,6 @@ def test_bracing_separates_two_bodies_that_one_pair_holds_together() -> None:
     np.fill_diagonal(matrix, 0.0)
     assert link(matrix).cut(1.0).sizes.tolist() == [16]
     assert link(matrix, linkage="braced").cut(1.0).sizes.tolist() == [8, 8]
-
-
-@given(pair_lists(max_sites=8))
-def test_a_pair_is_braced_by_four_partners(listed: PairList) -> None:
-    ends, first = np.unique(np.sort(listed.pairs, axis=1), axis=0, return_index=True)
-    sigmas = listed.sigmas[first]
-    expected = naive.braced(listed.n_sites, ends, sigmas, 4)
-    assert brace(listed.n_sites, ends, sigmas).tolist() == expected
-    found = link(fluctuations(listed.n_sites, ends, sigmas), linkage="braced")
-    assert same(found, link(fluctuations(listed.n_sites, ends, expected)))
 
 
 @given(sigma_matrices(max_sites=8))
@@ -412,10 +342,3 @@ def test_what_cannot_be_linked_is_refused_with_a_remedy(tmp_path: Any) -> None:
         link(MATRIX, linkage="ward")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="needs σ of all 6 pairs"):
         link(fluctuations(4, [[0, 1], [1, 2]], [1.0, 1.0]), linkage="average")
-
-
-def test_a_quantity_travels_with_the_heights() -> None:
-    assert link(MATRIX, unit="nm").quantity.cutoff_text(0.1) == "σc = 0.1 nm"
-    assert link(MATRIX, quantity="PAE", unit="Å").quantity.cutoff_name == "PAE cutoff"
-    energy = Quantity("E", "kcal/mol")
-    assert link(MATRIX, quantity=energy).quantity == energy

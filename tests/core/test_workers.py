@@ -35,21 +35,6 @@ def test_results_come_in_the_order_of_the_items(count: int) -> None:
     assert list(Threads(count).map(add_late, 100, range(20))) == list(range(100, 120))
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_items_are_taken_as_they_are_needed(count: int) -> None:
-    taken = list[int]()
-
-    def items() -> Iterator[int]:
-        for item in range(1000):
-            taken.append(item)
-            yield item
-
-    results = Threads(count).map(max, 0, items())
-    assert [next(results) for _ in range(10)] == list(range(10))
-    results.close()
-    assert len(taken) <= 10 + 4 * count
-
-
 def test_an_error_ends_the_work() -> None:
     called = list[int]()
 
@@ -61,11 +46,6 @@ def test_an_error_ends_the_work() -> None:
     with pytest.raises(ZeroDivisionError):
         list(Threads(2).map(invert, None, [3, 2, 1, 0, *range(1, 500)]))
     assert len(called) < 50
-
-
-def test_threads_work_at_the_same_time() -> None:
-    both = threading.Barrier(2, timeout=10)  # which one thread alone would never pass
-    assert sorted(Threads(2).map(lambda _, item: item + 0 * both.wait(), None, [1, 2])) == [1, 2]
 
 
 def test_one_block_is_read_while_another_is_used() -> None:
@@ -88,11 +68,6 @@ def test_one_block_is_read_while_another_is_used() -> None:
         time.sleep(0.01)
         assert len(read) == number + 2
     blocks.close()
-
-
-@pytest.mark.parametrize("workers", [3, "3", np.int64(3)])
-def test_workers_are_a_number_of_threads(workers: Any) -> None:
-    assert Run.of(workers=workers).engine == Threads(3)
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "many", [2]])
@@ -194,20 +169,6 @@ def test_workers_open_files_themselves(two_processes: Cluster, tmp_path: Path) -
     assert sums(two_processes, stored) == sums(Run.of(), held)
     assert list(tmp_path.glob("read by *"))
     assert not (tmp_path / f"read by {os.getpid()}").exists()
-
-
-def test_coordinates_are_sent_once(two_processes: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent, submit = list[Any](), Cluster._submit
-
-    def note(self: Cluster, function: Any, *arguments: Any) -> Any:
-        sent.extend(arguments)
-        return submit(self, function, *arguments)
-
-    monkeypatch.setattr(Cluster, "_submit", note)
-    ensemble = Ensemble.from_array(snapshots())
-    for some in (PAIRS[:900], PAIRS[900:]):
-        sums(two_processes, ensemble, some)
-    assert sum(one is ensemble.frames.source for one in sent) == 1
 
 
 def slow(one: Coordinates, other: Coordinates) -> Coordinates:
