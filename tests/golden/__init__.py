@@ -1,7 +1,4 @@
-"""Frozen results that the package must reproduce, and functions that read them.
-
-What the files hold, and how they were made, is told in `tests.golden.make`.
-"""
+"""Frozen results that the package must reproduce, and functions that read them."""
 
 from __future__ import annotations
 

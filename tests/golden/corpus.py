@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.golden.built_files import write_files
+from tests.golden import load_json
 from tests.golden.digests import digest, without_folders
 from tests.golden.systems import (
     SHARED,
@@ -40,91 +38,6 @@ class Entry:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-# Names of MDAnalysisTests.datafiles: files that are read by themselves.
-ALONE = (
-    "PDB_HOLE MULTIPDB_HOLE CONECT PDB_full PDB_CRYOEM_BOX XPDB_small PDB_helix PDB_conect2TER "
-    "RANDOM_WALK_TOPO PDB_singleconect PDB_closed PDB_small PDB_xsmall PDB ALIGN capping_ace "
-    "capping_output capping_nma PDB_charges PDB_sub_sol PDB_sub_dry CONECT_ERROR PDB_conect "
-    "COORDINATES_TOPOLOGY PDB_cm PDB_elements INC_PDB merge_ligand merge_protein merge_water "
-    "PDB_mc PDB_NAMD PDB_multiframe NUCLsel PDBQT_querypdb PDB_sameresid_diffresname unordered_res "
-    "PDB_varying PDB_multipole WIN_PDB_multiframe PDB_xlserial ENT PDBX PDB_rama PDB_janin "
-    "PDB_icodes RNA_PDB ALIGN_BOUND ALIGN_UNBOUND PDB_chainidnewres PDB_chainidrepeat fullerene "
-    "TRC_PDB_SOLV TRC_PDB_VAC SURFACE_PDB "
-    "PDB_CHECK_RIGHTHAND_PA "
-    "GRO capping_input COORDINATES_GRO COORDINATES_GRO_INCOMPLETE_VELOCITY TRIC GRO_empty_atom "
-    "GRO_incomplete_vels GRO_huge_box Make_Whole Martini_membrane_gro GRO_missing_atomname Plength "
-    "GRO_residwrap GRO_residwrap_0base GRO_sameresid_diffresname GRO_velocity two_water_gro "
-    "two_water_gro_multiframe two_water_gro_nonames two_water_gro_widebox TNG_traj_gro "
-    "contacts_villin_folded COORDINATES_GRO_BZ2 GRO_large "
-    "XYZ COORDINATES_XYZ XYZ_five XYZ_mini XYZ_bz2 COORDINATES_XYZ_BZ2 "
-    "LAMMPSDUMP LAMMPSDUMP_long LAMMPSDUMP_triclinic LAMMPSDUMP_additional_columns "
-    "LAMMPSDUMP_chain1 LAMMPSDUMP_image_vf LAMMPSDUMP_allinfo LAMMPSDUMP_nomass_elemx "
-    "WIN_LAMMPSDUMP LAMMPSDUMP_non_linear LAMMPSDUMP_allcoords LAMMPSDUMP_nocoords "
-    "LAMMPSdata_many_bonds LAMMPSdata_additional_columns LAMMPSdata_triclinic LAMMPS_chain "
-    "LAMMPScnt LAMMPSdata LAMMPSdata_deletedatoms LAMMPShyd LAMMPS_image_vf LAMMPSdata_mini "
-    "LAMMPSdata2 LAMMPSdata_PairIJ "
-    "GSD GSD_bonds GSD_long H5MD_xvf COORDINATES_H5MD H5MD_energy H5MD_malformed "
-    "mol2_molecule mol2_ligand mol2_molecules mol2_sodium_ion mol2_zinc mol2_broken_molecule "
-    "PDBQT_input PDBQT_tyrosol PQR PQR_icodes ARC ARC_PBC TXYZ DMS CRD "
-    "DLP_CONFIG DLP_HISTORY MMTF SDF_molecule TNG_traj INPCRD PSF TPR PRM DCD XTC"
-).split()
-
-# Topologies with trajectories.
-TOGETHER = (
-    "PSF DCD",
-    "PSF DCD DCD2",
-    "PSF CRD",
-    "PSF PDB_small",
-    "PSF NAMDBIN",
-    "PSF_notop DCD",
-    "PDB_small DCD",
-    "GRO DCD",
-    "CRD DCD",
-    "PSF_NAMD_GBIS DCD_NAMD_GBIS",
-    "PSF_NAMD_TRICLINIC DCD_NAMD_TRICLINIC",
-    "PSF_TRICLINIC DCD_TRICLINIC",
-    "waterPSF waterDCD",
-    "GRO XTC",
-    "GRO TRR",
-    "PDB XTC",
-    "TPR XTC",
-    "GRO_MEMPROT XTC_MEMPROT",
-    "PDB_sub_sol XTC_sub_sol",
-    "PDB_sub_sol TRR_sub_sol",
-    "TPR_xvf H5MD_xvf",
-    "RANDOM_WALK_TOPO RANDOM_WALK",
-    "SURFACE_PDB SURFACE_TRR",
-    "XYZ_psf XYZ",
-    "XYZ_psf XYZ_bz2",
-    "PRM TRJ",
-    "PRM TRJ_bz2",
-    "PRMpbc TRJpbc_bz2",
-    "PRM12 TRJ12_bz2",
-    "PRMncdf NCDF",
-    "PRMncdf TRJncdf",
-    "PRM_NCBOX TRJ_NCBOX",
-    "PFncdf_Top PFncdf_Trj",
-    "PRM7 NCDFtruncoct",
-    "CPPTRAJ_TRAJ_TOP CPPTRAJ_TRAJ",
-    "PRM7_ala2 RST7_ala2",
-    "TRZ_psf TRZ",
-    "LAMMPSdata2 LAMMPSdcd2",
-    "LAMMPSdata trz4data",
-    "LAMMPSdata_triclinic LAMMPSDUMP_triclinic",
-    "LAMMPS_chain LAMMPSDUMP_chain1",
-    "LAMMPS_chain LAMMPSDUMP_chain1 LAMMPSDUMP_chain2",
-    "LAMMPS_image_vf LAMMPSDUMP_image_vf",
-    "DLP_CONFIG DLP_HISTORY",
-    "COORDINATES_TOPOLOGY COORDINATES_DCD",
-    "COORDINATES_TOPOLOGY COORDINATES_XTC",
-    "COORDINATES_TOPOLOGY COORDINATES_TRR",
-    "COORDINATES_TOPOLOGY COORDINATES_XYZ",
-    "COORDINATES_TOPOLOGY COORDINATES_H5MD",
-    "TRC_PDB_VAC TRC_TRAJ1_VAC",
-    "PDB_small PDB_closed",
-)
-
-
 def entries(built: Path) -> dict[str, Entry]:
     """List what is read, by name; `built` is the folder of the files that were written for it."""
     found = dict(_of_mdanalysis())
@@ -140,11 +53,10 @@ def _of_mdanalysis() -> Iterator[tuple[str, Entry]]:
     def path(name: str) -> str:
         return str(getattr(datafiles, name))
 
-    for name in ALONE:
-        yield name, Entry(path(name))
-    for line in TOGETHER:
-        first, *others = line.split()
-        yield line, Entry(path(first), tuple(map(path, others)))
+    for title in load_json("corpus"):  # a file by itself, or a topology with trajectories
+        names = title.split()
+        if all(hasattr(datafiles, name) for name in names):
+            yield title, Entry(path(names[0]), tuple(map(path, names[1:])))
     dims, chain = ("PSF", "DCD"), ("LAMMPS_chain", "LAMMPSDUMP_chain1")
     solvated, multiple = ("GRO", "XTC"), ("PDB_multiframe",)
     for title, names, options in (
@@ -422,29 +334,3 @@ def _made(value: Any) -> Any:
 
 def _plain_text(message: object) -> str:
     return re.sub(r"timme-corpus-\w+", "", without_folders(str(message)))
-
-
-def _matrix(path: Path, read_matrix: Any) -> dict[str, Any]:
-    """What is noted of a ready-made matrix."""
-    try:
-        values = read_matrix(str(path))
-    except (ValueError, TypeError, OSError) as error:
-        return {"error": _plain_text(error)}
-    dense = values if isinstance(values, np.ndarray) else values.toarray()
-    kind = "dense" if values is dense else "sparse"
-    return {"kind": kind, "shape": list(dense.shape), "digest": digest(dense.astype(np.float64))}
-
-
-def freeze_corpus() -> dict[str, Any]:
-    """Note everything that is read."""
-    import timme
-
-    with tempfile.TemporaryDirectory(prefix="timme-corpus-") as folder:
-        write_files(Path(folder))
-        found = {}
-        for name, entry in entries(Path(folder)).items():
-            found[name] = note(entry, timme.read)
-            sys.stderr.write(f"{name}: {found[name].get('error', found[name].get('shape'))}\n")
-        for name in ("errors.json", "matrix.npy", "matrix.csv"):
-            found[f"matrix/{name}"] = _matrix(Path(folder) / name, timme.read_matrix)
-    return found

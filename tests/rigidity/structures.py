@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pytest
 
 from tests.golden import load_science
-from tests.golden.rigid_lists import N_ATOMS
 from tests.golden.systems import SHARED
 from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.atoms import element_masses, sorted_bonds
@@ -23,6 +22,7 @@ Ints = npt.NDArray[np.int64]
 Pair = tuple[int, int]
 
 PROFLEX = SHARED / "proflex"
+N_ATOMS = 1585  # of 1bck; what follows these stands for tethers
 needs_lists = pytest.mark.skipif(not PROFLEX.exists(), reason="no ../shared/data/proflex here")
 
 METHANE = {
