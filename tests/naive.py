@@ -142,11 +142,6 @@ def resampled_object_sigma(
     return math.sqrt(total / weight)
 
 
-def drawn_snapshots(snapshots: Floats, parts: Sequence[range], times: Sequence[int]) -> Floats:
-    """Snapshots of each part, one after another, as often as the part counts."""
-    return snapshots[[t for part, n in zip(parts, times, strict=True) for t in list(part) * int(n)]]
-
-
 # ---- which pairs are compared ------------------------------------------------------------------
 
 
@@ -486,59 +481,4 @@ def correlation_time(
 # ---- rigid bodies in motion --------------------------------------------------------------------
 
 
-def seen_from(place: Vector, turn: Floats, centre: Vector) -> list[float]:
-    """Position of a place for an observer at a centre who is turned: Rᵀ (x − c)."""
-    away = [place[i] - centre[i] for i in range(3)]
-    return [math.fsum(turn[i, j] * away[i] for i in range(3)) for j in range(3)]
-
-
-def squared_motion(places: Floats, turns: Floats, centres: Floats) -> float:
-    """Sum over snapshots of squared distances of a site from its mean place, seen from a body."""
-    seen = [seen_from(*each) for each in zip(places, turns, centres, strict=True)]
-    middle = [math.fsum(each[j] for each in seen) / len(seen) for j in range(3)]
-    return math.fsum(math.dist(each, middle) ** 2 for each in seen)
-
-
-def rms_change_of_distances(before: Floats, after: Floats, pairs: Iterable[Any]) -> float:
-    """Root mean square change of the distances of pairs from one snapshot to another."""
-    changes = [math.dist(after[i], after[j]) - math.dist(before[i], before[j]) for i, j in pairs]
-    return math.sqrt(sum(change**2 for change in changes) / len(changes))
-
-
 # ---- rigidity of bodies and bars ---------------------------------------------------------------
-
-
-def rigidity_matrix(n_bodies: int, bars: Pairs, seed: int = 0) -> Floats:
-    """One row for each bar along a random line, six columns (a screw motion) for each body."""
-    rng = np.random.default_rng(seed)
-    matrix = np.zeros((len(bars), 6 * n_bodies))
-    for row, (a, b) in enumerate(bars):
-        p, q = rng.normal(size=(2, 3))
-        line = np.concatenate([q - p, np.cross(p, q)])
-        matrix[row, 6 * a : 6 * a + 6] = line
-        matrix[row, 6 * b : 6 * b + 6] = -line
-    return matrix
-
-
-def independent_bars(n_bodies: int, bars: Pairs) -> int:
-    """Number of bars that each take away a motion."""
-    matrix = rigidity_matrix(n_bodies, bars)
-    return int(np.linalg.matrix_rank(matrix)) if len(bars) else 0
-
-
-def rigid_bodies(n_bodies: int, bars: Pairs) -> list[Cluster]:
-    """Sets of bodies that no motion moves against one another; that with the lowest body first."""
-    motions = np.eye(6 * n_bodies)
-    if len(bars):
-        _, values, vectors = np.linalg.svd(rigidity_matrix(n_bodies, bars))
-        motions = vectors[int(np.sum(values > 1e-9 * values[0])) :]
-    own = motions.reshape(len(motions), n_bodies, 6)
-    together = np.abs(own[:, :, None] - own[:, None]).max(axis=(0, 3), initial=0) < 1e-7
-    return sorted({frozenset(np.flatnonzero(row).tolist()) for row in together}, key=min)
-
-
-def stressed_bars(n_bodies: int, bars: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether each bar can be left out without a new motion."""
-    rank = independent_bars(n_bodies, bars)
-    rest = [[*bars[:k], *bars[k + 1 :]] for k in range(len(bars))]
-    return [independent_bars(n_bodies, each) == rank for each in rest]

@@ -80,16 +80,6 @@ def boxed_snapshots(draw: st.DrawFn, *, max_sites: int = 7) -> tuple[Floats, Flo
 
 
 @st.composite
-def moved_snapshots(draw: st.DrawFn) -> tuple[Floats, Floats]:
-    """Snapshots before and after a rigid motion of each, half of the motions with a reflection."""
-    array = draw(snapshots())
-    n_snapshots, _, n_dimensions = array.shape
-    rng = np.random.default_rng(draw(seeds))
-    turns, _ = np.linalg.qr(rng.normal(size=(n_snapshots, n_dimensions, n_dimensions)))
-    return array, array @ turns + rng.normal(scale=10, size=(n_snapshots, 1, n_dimensions))
-
-
-@st.composite
 def pair_lists(draw: st.DrawFn, *, max_sites: int = 12) -> PairList:
     """Pairs with many ties: σ are small whole numbers, 0 among them; forests are common."""
     n_sites = draw(st.integers(1, max_sites))
@@ -118,10 +108,3 @@ def bond_graphs(draw: st.DrawFn, *, max_sites: int = 10) -> tuple[int, list[tupl
     sites = st.integers(0, n_sites - 1)
     bond = st.tuples(sites, sites).filter(lambda b: b[0] < b[1])
     return n_sites, draw(st.lists(bond, min_size=1, max_size=2 * n_sites, unique=True))
-
-
-@st.composite
-def part_lists(draw: st.DrawFn, n_snapshots: int) -> list[range]:
-    """Runs of snapshots of any lengths, in any order; they may overlap and leave some out."""
-    bounds = st.lists(st.integers(0, n_snapshots), min_size=2, max_size=2, unique=True)
-    return [range(*sorted(ends)) for ends in draw(st.lists(bounds, min_size=1, max_size=6))]

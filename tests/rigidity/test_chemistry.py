@@ -17,7 +17,7 @@ from tests.rigidity.structures import (
     structure,
 )
 from timme.ensemble import Ensemble
-from timme.rigidity.chemistry import Chemistry, Structure, parent_residues
+from timme.rigidity.chemistry import Chemistry, Structure
 
 RINGS = {"PHE", "TYR", "TRP", "HIS"}
 AMIDES = {("ASN", "CG", "ND2"), ("GLN", "CD", "NE2")}
@@ -93,33 +93,6 @@ def test_a_short_bond_turned_by_more_than_30_degrees_is_not_locked(
     assert len(locked(two_planes("C", "C", 1.34, turned))) == is_locked
 
 
-@pytest.mark.parametrize(("element", "limit"), [("O", 1.31), ("S", 1.70)])
-@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
-def test_a_carbon_of_two_neighbours_is_planar_if_one_is_near(
-    element: str, limit: float, beyond: float
-) -> None:
-    atoms = {"C1": (0, 0, 0), f"{element}1": (limit + beyond, 0, 0), "H1": (-0.5, 0.95, 0)}
-    small = molecule(atoms, f"C1-{element}1 C1-H1")
-    assert ("C1" in names(small, known(small).planar)) == (beyond < 0)
-
-
-@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
-def test_three_neighbours_are_in_a_plane_if_their_triple_product_is_below_two_fifths(
-    beyond: float,
-) -> None:
-    """Unit vectors at the height h over a circle have the product (3√3 / 2) h (1 - h²)."""
-    heights = np.roots([-1.5 * 3**0.5, 0, 1.5 * 3**0.5, -(0.4 + beyond)])
-    height = min(float(h) for h in heights.real if h > 0)
-    around = 2 * np.pi * np.arange(3) / 3
-    radius = 1.5 * (1 - height**2) ** 0.5
-    arms = {
-        f"C{k + 2}": (radius * np.cos(a), radius * np.sin(a), 1.5 * height)
-        for k, a in enumerate(around)
-    }
-    star = molecule({"C1": (0, 0, 0), **arms}, "C1-C2 C1-C3 C1-C4")
-    assert ("C1" in names(star, known(star).planar)) == (beyond < 0)
-
-
 # ---- amino acids and nucleotides, by their names -------------------------------------------------
 
 
@@ -181,12 +154,6 @@ def test_cytosine_accepts_and_locks_as_in_a_base_pair() -> None:
     assert locked(base) == {frozenset(bond.split("-")) for bond in inside.split()}
 
 
-def test_forms_of_residues_are_known_by_the_usual_one() -> None:
-    forms = np.array("HSE CHIE NPRO CYX ASH nag CYSH".split())
-    assert parent_residues(forms).tolist() == "HIS HIS PRO CYS ASP NAG CYS".split()
-    assert parent_residues(np.array(["", "N"])).tolist() == ["", "N"]
-
-
 # ---- unknown molecules, by their geometry --------------------------------------------------------
 
 
@@ -224,12 +191,6 @@ FORMAMIDE = {
     "H1": (-1.68, 1.15, 0.0),
     "H2": (-0.16, 2.02, 0.0),
 }
-ACID = {
-    "C": (0.0, 0.0, 0.0),
-    "O": (1.21, 0.0, 0.0),
-    "OH": (-0.67, 1.16, 0.0),
-    "H": (0.0, 1.9, 0.0),
-}
 
 
 def test_an_amide_of_an_unknown_molecule_is_locked_and_planar_unless_it_is_twisted() -> None:
@@ -241,12 +202,6 @@ def test_an_amide_of_an_unknown_molecule_is_locked_and_planar_unless_it_is_twist
     assert not found.positive.any()
     turned = {**FORMAMIDE, "H1": (-1.0, 1.6, 0.8), "H2": (-1.0, 1.6, -0.8)}
     assert locked(molecule(turned, "C-O C-N C-H N-H1 N-H2")) == set()
-
-
-def test_bonds_to_ends_and_to_hydroxyl_are_not_locked() -> None:
-    acid = molecule(ACID, "C-O C-OH OH-H")
-    assert locked(acid) == set()
-    assert names(acid, known(acid).planar) == {"C", "O", "OH"}
 
 
 @pytest.mark.parametrize(
@@ -264,23 +219,3 @@ def test_an_ester_is_locked_if_it_is_short_and_flat(
     atoms = {"C1": (0, 0, 0), "O1": (-0.6, 1.05, 0), "C2": (-0.75, -1.3, 0), **ends}
     found = locked(molecule(atoms, "C1-O1 C1-C2 C1-O2 O2-C3"))
     assert (frozenset(("C1", "O2")) in found) == is_locked
-
-
-def test_a_tetrahedral_carbon_makes_its_neighbours_sp3() -> None:
-    methanol = {
-        "C": (0.0, 0.0, 0.0),
-        "O": (1.43, 0.0, 0.0),
-        "H": (1.75, 0.9, 0.0),
-        "H1": (-0.36, 1.03, 0.0),
-        "H2": (-0.36, -0.51, 0.89),
-        "H3": (-0.36, -0.51, -0.89),
-    }
-    made = molecule(methanol, "C-O O-H C-H1 C-H2 C-H3")
-    assert not known(made).planar.any()
-    assert names(made, known(made).acceptors) == {"O"}
-
-
-def test_one_atom_has_neither_planes_nor_locks() -> None:
-    found = known(Ensemble.from_array(np.zeros((1, 1, 3))))
-    assert not found.planar.any()
-    assert len(found.locked) == 0

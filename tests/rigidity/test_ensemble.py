@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -52,22 +51,6 @@ def test_sites_are_together_in_the_snapshots_that_have_their_bonds() -> None:
     tree = found.hierarchy()
     heights = [np.count_nonzero(~CLOSED) / len(CLOSED)] * 2  # exactly k/n
     assert tree.to_linkage()[:, 2].tolist() == heights
-
-
-def test_snapshots_count_by_their_weight() -> None:
-    closed = np.array([True, False, False])
-    weighted = replace(waters(closed), weights=np.array([1.0, 0.25, 0.25]))
-    found = together(weighted, -1.0, sites=OXYGENS, waters=True)
-    assert found.fractions[0, 1] == 1.0 / 1.5
-    equal = replace(waters(closed), weights=np.full(3, 0.1))
-    assert together(equal, -1.0, sites=OXYGENS, waters=True).apart[0, 1] == 2 / 3
-
-
-def test_bonds_that_repel_count_up_to_a_cutoff_above_zero() -> None:
-    near = waters(np.array([True, False]), 2.5)
-    energies = network(near, waters=True, cutoff=math.inf).energies
-    assert (energies[~np.isnan(energies)] > 0).all()
-    assert together(near, 50.0, waters=True).floppy_modes.tolist() == [0, 2]
 
 
 def test_threads_find_the_same_bits_and_report_every_snapshot() -> None:
@@ -132,18 +115,6 @@ def test_perturbed_copies_scatter_about_the_structure_as_asked() -> None:
     in_nm = Ensemble.from_array(one.coordinates() / 10, atoms=one.atoms, unit="nm")
     again = 10 * perturbed(in_nm, sigma=0.2, copies=5, seed=3).coordinates()
     np.testing.assert_allclose(again, copies.coordinates(), atol=1e-9)
-
-
-def test_a_rigid_core_has_an_error_bar_of_tens_of_residues() -> None:
-    """Copies of 4ake A by 0.1 Å: 27 ± 17 Cα at -1 kcal/mol with the seed of the first study."""
-    one = structure("4ake-a")
-    alpha = np.flatnonzero(one.atoms.names == "CA")
-    found = together(perturbed(one, copies=10), -1.0, sites=alpha)
-    spread = found.largest.std(ddof=1)
-    # ten copies: the mean is known to 17 / √10, the deviation to about a quarter
-    assert found.largest.mean() == pytest.approx(27, abs=3 * 17 / math.sqrt(10))
-    assert 17 / 3 < spread < 17 * 2
-    assert found.stability.shape == (10, len(alpha))
 
 
 # ---- bad input -----------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from tests.rigidity.structures import (
     ion,
     joined,
     molecule,
-    moved,
     structure,
     without_hydrogens,
 )
@@ -149,38 +148,10 @@ def test_waters_ions_and_unknown_molecules_get_none() -> None:
     assert [note for note in made.notes if "A/CYS 4" in note and "dictionary" in note]
 
 
-def test_the_nitrogen_after_a_gap_gets_none() -> None:
-    far = moved(residue("LYS"), (30.0, 0.0, 0.0))
-    made = add_hydrogens(joined(residue("LYS"), far))
-    nitrogens = np.flatnonzero(made.atoms.names == "N")
-    light = (made.atoms.elements[made.atoms.bonds] == "H").any(axis=1)
-    bearing = np.isin(nitrogens, made.atoms.bonds[light])
-    assert bearing.tolist() == [True, False]
-
-
 @pytest.mark.parametrize("ph", [math.nan, -1.0])
 def test_impossible_acidity_is_refused(ph: float) -> None:
     with pytest.raises(ValueError, match="the pH is a number from 0 to 14"):
         add_hydrogens(residue("LYS"), ph=ph)
-
-
-def test_hydrogens_are_not_added_twice() -> None:
-    with pytest.raises(ValueError, match=r"there are 849 hydrogens already: .*not element H"):
-        add_hydrogens(structure("1bnr"))
-
-
-def test_the_given_snapshot_is_completed_with_progress() -> None:
-    one = residue("LYS")
-    places = one.snapshot()[0]
-    both = Ensemble.from_array(np.stack([places, places + 5.0]), atoms=one.atoms, unit="Å")
-    told = list[tuple[int, int]]()
-    made = add_hydrogens(both, 1, progress=lambda *done: told.append(done))
-    assert made.n_snapshots == 1
-    heavy = made.atoms.elements != "H"
-    np.testing.assert_array_equal(made.snapshot()[0][heavy], places + 5.0)
-    assert told[0] == (0, 100)
-    assert told[-1] == (100, 100)
-    assert told == sorted(told)
 
 
 # ---- turning -------------------------------------------------------------------------------------
@@ -262,13 +233,3 @@ def test_turning_keeps_lengths_and_angles_and_moves_nothing_else() -> None:
     turned_so = Ensemble.from_array(after[None], atoms=atoms, unit="Å")
     held = [network(before), network(turned_so)]
     assert np.nansum(held[1].energies) < np.nansum(held[0].energies)
-
-
-def test_an_isolated_hydroxyl_stays_as_it_is() -> None:
-    alone = Structure.of(replace(hydroxyl(), unit="Å"))
-    np.testing.assert_allclose(turn_hydrogens(alone).coordinates, alone.coordinates, atol=1e-12)
-
-
-def test_a_structure_without_rotors_is_left_alone() -> None:
-    argon = Structure.of(ion("Ar"))
-    assert (turn_hydrogens(argon).coordinates == argon.coordinates).all()

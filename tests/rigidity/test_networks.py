@@ -32,7 +32,7 @@ from tests.rigidity.structures import (
     without_hydrogens,
 )
 from timme.ensemble import Atoms, Ensemble
-from timme.rigidity import Network, decompose, network
+from timme.rigidity import Network, network
 
 EDGE = 1e-6  # Å and degrees, far above rounding
 
@@ -171,12 +171,6 @@ def test_every_kind_of_bond_has_its_published_bars(
     assert (np.isfinite(found.energies) == with_energy).all()
 
 
-def test_a_tether_takes_two_of_the_six_modes_of_two_bodies() -> None:
-    apart, tied = (beside(methane(), methane(), gap) for gap in (9.0, 3.6))
-    assert decompose(network(apart)).n_objects == 2
-    assert decompose(network(tied)).floppy_modes == 6 - 2
-
-
 @pytest.mark.parametrize(
     ("kind", "example", "count"),
     [
@@ -246,16 +240,6 @@ def test_1bck_has_the_hydrogen_bonds_and_tethers_of_the_other_program() -> None:
     assert counted(network(structure("1bck")))["tether"] == 118
 
 
-def test_a_stack_takes_three_of_the_six_modes_between_its_nearest_atoms() -> None:
-    found = network(stack(3.4, 1.37, 10.0), tethers="none")
-    ends = found.bonds[found.of_kind("stacking")]
-    places = stack(3.4, 1.37, 10.0).snapshot()[0]
-    lengths = np.linalg.norm(places[:6, None] - places[None, 7:13], axis=2)
-    assert np.linalg.norm(np.subtract(*places[ends[0]])) == lengths.min()
-    assert found.bars[found.of_kind("stacking")].tolist() == [3]
-    assert decompose(found).floppy_modes == 3
-
-
 # ---- invariance ----------------------------------------------------------------------------------
 
 
@@ -295,20 +279,6 @@ def test_waters_are_bodies_and_bind_only_if_asked_to() -> None:
     assert [note for note in with_them.notes if "metal" in note]
 
 
-def test_the_chosen_model_is_taken() -> None:
-    near, far = (joined(hydroxyl(), moved(hydroxyl(), (x, 0.0, 0.0))) for x in (2.8, 9.0))
-    places = np.stack([near.snapshot()[0], far.snapshot()[0]])
-    both = Ensemble.from_array(places, atoms=near.atoms, unit="Å")
-    assert [counted(network(both, model))["hydrogen bond"] for model in (0, 1)] == [1, 0]
-
-
-def test_progress_of_one_structure_is_reported() -> None:
-    told = list[tuple[int, int]]()
-    network(structure("1bnr"), progress=lambda *done: told.append(done))
-    assert [done for done, _ in told] == [1, 2, 3, 4]
-    assert {total for _, total in told} == {4}
-
-
 # ---- bad input -----------------------------------------------------------------------------------
 
 
@@ -340,12 +310,6 @@ def test_structures_without_a_network_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         network(example(), **options)
-
-
-def test_one_atom_alone_is_a_network_of_one_body() -> None:
-    found = network(ion("Ar"))
-    assert (found.n_bodies, len(found.bonds)) == (1, 0)
-    assert decompose(found).clusters.tolist() == [0]
 
 
 def test_clashes_and_too_many_bonds_are_named_and_have_energies() -> None:

@@ -69,19 +69,7 @@ def test_a_bad_row_is_refused_with_its_line(row: str, message: str, tmp_path: Pa
     assert "\n" not in str(refused.value)
 
 
-def test_a_tether_and_a_hydrogen_bond_may_join_the_same_atoms(tmp_path: Path) -> None:
-    rows = "covalent,5,,1,2,,\ntether,2,,3,4,,\nhydrogen bond,5,-1,3,4,,\n"
-    assert len(read_text(HEADER + rows, tmp_path).bonds) == 3
-
-
 @pytest.mark.parametrize("text", [HEADER, "", "kind,bars\ncovalent,5\n"])
 def test_a_table_without_rows_or_columns_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"constraints\.csv: (constraints need|the file is empty)"):
         read_text(text, tmp_path)
-
-
-def test_a_network_of_another_structure_is_not_written(tmp_path: Path) -> None:
-    path = tmp_path / "constraints.csv"
-    with pytest.raises(ValueError, match="6 bodies and the structure 3 sites"):
-        write_constraints(network(pair()), hydroxyl(), path)
-    assert not path.exists()

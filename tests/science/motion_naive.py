@@ -149,20 +149,3 @@ def _two_point_of_run(
                 along.append(product)
                 across.append((float(moves[one] @ moves[other]) - product) / (len(unit) - 1))
     return along, across, squares
-
-
-def shared_steps(lengths: list[list[int]], lag: int) -> Floats:
-    """Covariance of sums over blocks of each run, of products whose steps are independent."""
-    runs = [(run, block) for run, own in enumerate(lengths) for block in range(len(own))]
-    found = np.zeros((len(runs), len(runs)))
-    for row, (run, block) in enumerate(runs):
-        for column, (other, beside) in enumerate(runs):
-            if run != other:
-                continue
-            own = lengths[run]
-            ones = range(sum(own[:block]), sum(own[: block + 1]))
-            others = range(sum(own[:beside]), sum(own[: beside + 1]))
-            for one, two in itertools.product(ones, others):
-                steps = set(range(one, one + lag)) & set(range(two, two + lag))
-                found[row, column] += (len(steps) / lag) ** 2
-    return found

@@ -55,65 +55,12 @@ def test_clusters_without_a_plateau_are_those_of_golden_systems(name: str) -> No
             assert told[2] == pytest.approx(golden["support"], abs=tolerance)
 
 
-def test_bodies_on_a_hinge_are_well_supported() -> None:
-    made = families.hinges(100, 0)
-    found = of_family(made)
-    assert score(made.labels, [record.sites for record in found.trusted]) == (2, 2, 2)
-    for record in found.trusted:
-        (low, high), (begin, end) = record.intervals
-        assert low < record.low < high
-        assert begin < record.high < end
-
-
-def test_a_group_with_a_plateau_is_well_supported() -> None:
-    array, group = walkers_with_group(60, 16, 0)
-    found = assessed(array, chance=True)
-    (record,) = (each for each in found.records if each.plateau >= PLATEAU)
-    assert record.sites.tolist() == group.tolist()
-    assert record.sure == "well supported"
-    assert record.chance < 0.5
-    assert found.chance is not None
-
-
-def test_shown_objects_count_and_others_carry_motion() -> None:
-    made = families.hinges(100, 2)
-    shown = np.arange(0, 80, 2)
-    found = assessed(made.coordinates, radius=10.0, shown=shown)
-    assert score(made.labels[shown], [record.sites for record in found.trusted]) == (2, 2, 2)
-    assert {record.size for record in found.trusted} == {20}
-
-
 def test_two_snapshots_have_cutoffs_and_no_confidence() -> None:
     found = assessed(families.hinges(2, 0).coordinates, radius=10.0, chance=True)
     assert np.isnan(found.sampling.n_effective)
     assert found.chance is None
     assert {record.sure for record in found.records} == {"not established"}
     assert np.isnan([record.support for record in found.records]).all()
-
-
-def test_clusters_below_the_smallest_size_have_no_records() -> None:
-    found = assessed(np.random.default_rng(0).normal(size=(9, 6, 3)), chance=True)
-    assert found.records == ()
-    assert found.chance is not None
-
-
-def test_walkers_do_not_step_from_one_replica_into_the_next() -> None:
-    array, _ = walkers_with_group(40, 12, 0, 60)
-    array[30:] += 500.0
-    near, far = assessed(array, chance=True), assessed(array, chance=True, replicas=[30, 30])
-    assert near.chance is not None
-    assert far.chance is not None
-    # Walkers that jump at other times than their neighbours are 500 √3 apart for a while.
-    assert near.chance.cutoffs[-1] > 100 > far.chance.cutoffs[-1]
-
-
-def test_gaps_leave_a_group_found() -> None:
-    array, group = walkers_with_group(60, 16, 3)
-    array[np.random.default_rng(1).random(array.shape[:2]) < 0.1] = np.nan
-    found = assessed(array, gaps=True, chance=True)
-    best = max(found.records, key=lambda record: record.plateau)
-    assert best.sites.tolist() == group.tolist()
-    assert best.chance < 0.5
 
 
 def test_the_same_bits_for_any_number_of_threads() -> None:

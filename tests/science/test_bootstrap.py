@@ -57,19 +57,6 @@ def test_intervals_of_golden_systems_are_the_same(name: str) -> None:
             np.testing.assert_allclose(found, told or (np.nan, np.nan), rtol=1e-5)
 
 
-def test_parts_follow_one_another_within_replicas() -> None:
-    draws = draw(500, 20.0, replicas=[400, 100])
-    assert [part.start for part in draws.parts[1:]] == [part.stop for part in draws.parts[:-1]]
-    assert draws.parts[50].stop == 400
-    assert draws.length == 6  # 2 × 64 / 20
-    assert (draws.times.sum(axis=1) == 64).all()
-
-
-@pytest.mark.parametrize(("n_effective", "length"), [(1.0, 21), (1e9, 1)])
-def test_runs_are_a_third_of_all_parts_at_most(n_effective: float, length: int) -> None:
-    assert draw(1000, n_effective).length == length
-
-
 def test_pairs_left_out_before_resampling_change_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     made = objects.points(bodies((20, 20, 20), 80, spans=(30.0, 20.0)).ensemble)
     sigma = measure(made, pairs.all(made))
@@ -110,11 +97,6 @@ def test_interval_is_normal_in_log_sigma_without_the_bias() -> None:
     assert np.log([low, high]) == pytest.approx(
         [-np.log(1.2) - half, -np.log(1.2) + half], abs=0.01
     )
-
-
-def test_interval_needs_half_of_the_draws() -> None:
-    overlaps = np.where(np.arange(100) < 49, 0.9, 0.4)
-    assert np.isnan(interval(1.0, np.full(100, 1.1), overlaps, 1.6)).all()
 
 
 def test_too_many_pairs_of_other_linkages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,8 +81,3 @@ def test_no_level_stands_out_of_a_random_matrix() -> None:
     full = np.zeros((40, 40))
     full[np.triu_indices(40, 1)] = matrix
     assert silhouettes(link(matrix), full + full.T).standing_out == ()
-
-
-def test_a_matrix_of_other_sites_is_refused() -> None:
-    with pytest.raises(ValueError, match="silhouettes of 4 sites need a matrix of all their pairs"):
-        silhouettes(link(np.ones(6)), np.ones((3, 3)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -57,16 +55,6 @@ def test_variance_of_length_is_that_of_many_vectors_with_errors(
     assert found == pytest.approx(lengths.var(), rel=4 * np.sqrt(2 / n_drawn))
 
 
-def test_both_forms_agree_where_they_meet() -> None:
-    squares = np.array([[144.0 * 2.0, 1.0, 0.0]]) * np.array([[0.999], [1.001]])
-    near, far = variance_of_length(squares, np.tile([0.5, 2.0, 1.0], (2, 1)))
-    assert near == pytest.approx(far, rel=1e-4)  # the next term is of order (S / r²)² = 5e-5
-
-
-def test_no_errors_have_no_variance() -> None:
-    assert variance_of_length(np.ones((2, 3)), np.zeros((2, 3))).tolist() == [0.0, 0.0]
-
-
 def diffusing(n_snapshots: int, step: float, error: Floats, seed: int = 0) -> Floats:
     rng = np.random.default_rng(seed)
     starts = 30 * np.random.default_rng(9).random((40, 2))
@@ -92,14 +80,6 @@ def test_errors_are_estimated_beside_diffusion(kind: str) -> None:
     assert mean == pytest.approx(error, rel=0.05)
 
 
-def test_steps_between_runs_are_no_steps() -> None:
-    error = np.array([0.3, 0.3])
-    array = np.concatenate([diffusing(100, 0.1, error, 1), 50 + diffusing(100, 0.1, error, 2)])
-    ensemble = replace(Ensemble.from_array(array), runs=np.repeat([0, 1], 100))
-    found = estimate_errors(ensemble)
-    assert np.sqrt((found**2).mean()) == pytest.approx(0.3, rel=0.05)
-
-
 def test_subtracting_errors_leaves_the_motion() -> None:
     error = np.array([0.2, 0.2])
     true, seen = (diffusing(2000, 0.05, each, 3) for each in (0 * error, error))
@@ -122,8 +102,3 @@ def test_pairs_that_fluctuate_less_than_errors_have_none_left() -> None:
     found, n_clipped = take_off(measure(made, pairs.all(made)), noise)
     assert n_clipped == 10
     assert not found.sigma.any()
-
-
-def test_short_tracks_have_no_estimate() -> None:
-    with pytest.raises(ValueError, match="needs tracks of at least 10 snapshots, got 9"):
-        estimate_errors(Ensemble.from_array(diffusing(9, 0.1, np.zeros(2))))

@@ -6,16 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from scipy.spatial.transform import Rotation
 
 from tests.science import motion_naive as naive
-from tests.strategies import seeds
 from timme.ensemble import Ensemble
 from timme.motion import Bodies, bodies, describe_motion
-from timme.motion.fits import nearest_rotations
-from timme.motion.pieces import all_pairs, follow, increases, merges, patches, sharpness, stillness
-from timme.motion.rigid_bodies import Level, choose
+from timme.motion.pieces import follow, patches, sharpness, stillness
 from timme.synthetic import ball, relaxing, tumble
 from timme.synthetic import bodies as planted_bodies
 
@@ -73,30 +69,12 @@ def test_a_body_without_hinges_stays_one(kind: str, n_seeds: int) -> None:
     assert counts.count(1) >= (0.6 if kind == "bending" else 0.95) * n_seeds
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_small_bodies_beside_wide_hinges_are_found(seed: int) -> None:
-    """Most of their sites have neighbours that turn with another body."""
-    planted = planted_bodies((25,) * 6, 20, spans=(60.0,) * 5, seed=seed)
-    found = bodies(planted.ensemble)
-    assert found.n_bodies == 6
-    assert jaccard(found.labels, planted.labels) > 0.95
-
-
 def test_the_cut_of_the_hierarchy_is_the_bodies(two: Bodies) -> None:
     cut = two.hierarchy.cut(two.cutoff)
     assert (two.hierarchy.quantity.symbol, two.hierarchy.unit) == ("rest", "Å")
     for cluster in cut:
         assert len(cluster) == 1 or len(set(two.labels[cluster].tolist())) == 1
     assert sorted(size for size in cut.sizes if size > 1) == sorted(two.sizes.tolist())
-
-
-def test_the_highest_merge_is_the_rest_of_the_whole(two: Bodies) -> None:
-    snapshots = planted_bodies((60, 40), 20, spans=[30.0]).ensemble.coordinates()
-    rest = np.sqrt(naive.rest_of(snapshots) / snapshots[:, :, 0].size)
-    assert two.levels[0].rest == pytest.approx(rest, rel=1e-4)
-    assert two.hierarchy.heights[-1] == pytest.approx(rest, rel=1e-3)
-    rests = [level.rest for level in two.levels]
-    assert rests == sorted(rests, reverse=True)
 
 
 def test_a_number_of_bodies_may_be_given() -> None:
@@ -121,13 +99,6 @@ def test_turning_snapshots_changes_no_body(two: Bodies) -> None:
     turns = Rotation.random(20, rng=np.random.default_rng(1)).as_matrix()
     turns[0] = np.eye(3)  # patches are cut along the axes of the first
     np.testing.assert_array_equal(bodies(Ensemble.from_array(snapshots @ turns)).labels, two.labels)
-
-
-@pytest.mark.parametrize("away", [1e6, 1e8])
-def test_bodies_are_the_same_far_from_the_origin(away: float) -> None:
-    planted = planted_bodies((60, 40), 20, spans=[30.0])
-    far = Ensemble.from_array(planted.ensemble.coordinates() + away)
-    assert bodies(far).labels.tolist() == planted.labels.tolist()
 
 
 def test_what_does_not_move_is_one_body_of_all_sites() -> None:
@@ -202,43 +173,9 @@ def test_sharpness_is_what_a_slope_leaves_over_what_steps_leave(bent: bool) -> N
     assert np.isnan(sharpness(tracks, whole, whole))
 
 
-def test_only_what_is_clearly_even_counts_as_bending() -> None:
-    def level(n_bodies: int, gap: float, sharp: float) -> Level:
-        return Level(n_bodies, gap, sharp, 1.0, np.zeros(1, np.int64))
-
-    one = level(1, np.nan, np.nan)
-    assert choose([one, level(2, 12.0, 0.69)]) == 0
-    assert choose([one, level(2, 12.0, np.nan)]) == 1
-    assert choose([one, level(2, 12.0, 1.1), level(3, 8.0, 0.6)]) == 1
-    assert choose([one, level(2, 12.0, 0.6), level(3, 8.0, 1.1)]) == 2
-
-
-@given(seeds)
-def test_nearest_rotations_are_those_of_singular_values(seed: int) -> None:
-    matrices = np.random.default_rng(seed).normal(size=(20, 3, 3))
-    matrices[0] = matrices[1, 2] = 0.0
-    found, _ = nearest_rotations(matrices)
-    np.testing.assert_allclose(found @ found.swapaxes(1, 2), [np.eye(3)] * 20, atol=1e-9)
-    np.testing.assert_allclose(np.linalg.det(found), 1.0, atol=1e-9)
-    left, _, right = np.linalg.svd(matrices)
-    left[:, :, -1] *= np.linalg.det(left @ right)[:, None]
-    best, ours = (np.einsum("kij,kij->k", each, matrices) for each in (left @ right, found))
-    np.testing.assert_allclose(ours, best, atol=1e-8)
-
-
 def two_pieces(n_snapshots: int, **options: Any) -> tuple[np.ndarray, np.ndarray]:
     planted = planted_bodies((20, 14), n_snapshots, **options)
     return planted.ensemble.coordinates().astype(np.float64), planted.labels
-
-
-@given(seeds)
-def test_the_union_of_bodies_is_that_of_their_sites(seed: int) -> None:
-    snapshots, labels = two_pieces(6, spans=[50.0], jitter=0.0, seed=seed % 1000)
-    pieces = follow(snapshots.swapaxes(0, 1), labels)
-    assert pieces.rests.max() < 1e-8
-    # Averaging ends where the growth falls by less than 1e-4 of itself in a step.
-    grown = increases(pieces, all_pairs(2), steps=200)[0]
-    assert grown == pytest.approx(naive.rest_of(snapshots), rel=5e-3)
 
 
 def test_stillness_is_the_variance_in_the_frame_of_a_body() -> None:
@@ -251,13 +188,3 @@ def test_stillness_is_the_variance_in_the_frame_of_a_body() -> None:
         outside = labels != body
         np.testing.assert_allclose(found[outside, body], moved[outside], rtol=1e-6)
         assert (found[~outside, body] > moved[~outside]).all()  # their own pull is subtracted
-
-
-def test_families_are_joined_within_first() -> None:
-    planted = planted_bodies((40, 40), 6, spans=[2.0])
-    number = np.arange(80) // 10
-    tracks = planted.ensemble.coordinates().astype(np.float64).swapaxes(0, 1)
-    pieces = follow(tracks, number)
-    family = np.arange(8) % 2
-    for one, other, _, _ in list(merges(pieces, within=family))[:6]:
-        assert family[number[one]] == family[number[other]]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
-from timme.confidence.bootstrap import Sampling, count_independent, distances, slowest_pairs
+from timme.confidence.bootstrap import Sampling, count_independent, distances
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 
@@ -60,23 +58,6 @@ def test_samples_are_the_snapshots_over_twice_the_correlation_time(time: float) 
     assert found == pytest.approx(2000 / tau, rel=0.35)
 
 
-def test_copies_of_snapshots_add_no_samples() -> None:
-    array = swinging(40, 1.0)
-    once, again = (sampled(each).n_effective for each in (array, np.repeat(array, 10, axis=0)))
-    assert again <= 40
-    assert again == pytest.approx(once, rel=0.35)
-
-
-def test_models_are_independent() -> None:
-    made = objects.points(replace(Ensemble.from_array(swinging(30, 50.0)), independent=True))
-    assert count_independent(made, measure(made, pairs.all(made))).n_effective == 30
-
-
-@pytest.mark.parametrize("array", [swinging(2, 1.0), np.tile(swinging(1, 1.0), (9, 1, 1))])
-def test_two_snapshots_or_none_that_move_have_no_number(array: Floats) -> None:
-    assert np.isnan(sampled(array).n_effective)
-
-
 def test_distances_are_those_of_each_snapshot() -> None:
     array = swinging(5, 1.0) % 7.0
     array[2, 3] = np.nan
@@ -85,11 +66,3 @@ def test_distances_are_those_of_each_snapshot() -> None:
     apart = array[:, [9, 3, 9]] - array[:, [3, 0, 0]]
     expected = np.linalg.norm(apart - 7 * np.rint(apart / 7), axis=2).T
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
-def test_slowest_pairs_are_of_the_tenth_with_the_largest_sigma() -> None:
-    made = objects.points(Ensemble.from_array(swinging(50, 5.0)))
-    sigma = measure(made, pairs.all(made))
-    limit = np.sort(sigma.sigma)[-7]  # of 66 pairs
-    rows = {tuple(pair) for pair in sigma.pairs[sigma.sigma >= limit].tolist()}
-    assert {tuple(pair) for pair in slowest_pairs(sigma, n_snapshots=50).tolist()} == rows

@@ -92,15 +92,6 @@ def test_turning_bodies_are_separate_and_trembling_ones_are_not() -> None:
     assert still.excess == pytest.approx(1.0, abs=0.05)
 
 
-def test_unequal_motion_is_no_separation() -> None:
-    array = two_balls()
-    array[:, 15:] += 0.4 * np.random.default_rng(2).normal(size=(200, 15, 3))
-    found, _ = judged_balls(array)
-    assert found.across / min(found.inside, found.inside_other) > 2
-    assert found.ratio < 1.3
-    assert not found.separate
-
-
 def test_where_few_contacts_cross_the_bound_of_excess_decides() -> None:
     array = two_balls(0.5)
     array[:, 15:, 0] += 12.0

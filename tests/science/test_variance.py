@@ -37,19 +37,6 @@ def test_components_are_those_of_the_covariance(n_snapshots: int) -> None:
     assert found.cumulated[-1] == pytest.approx(1)
 
 
-def test_rounding_is_no_variance() -> None:
-    places = 10 * np.random.default_rng(0).normal(size=(30, 3))
-    found = principal_components(Ensemble.from_array(np.tile(places, (5, 1, 1))))
-    assert found.total == 0
-    assert not found.variances.any()
-
-
-def test_shares_are_of_all_variance() -> None:
-    few, many = (principal_components(plant().ensemble, n_components=n) for n in (2, None))
-    assert few.cumulated[1] == pytest.approx(many.cumulated[1])
-    assert few.cumulated[1] < 1
-
-
 def test_the_mode_of_a_hinge_is_motion_of_its_bodies() -> None:
     made = plant(30, 10.0, 0.01)
     found = principal_components(made.ensemble)
@@ -115,10 +102,3 @@ def test_points_lines_and_planes_have_fewer_motions(
     basis = rigid_motions(places, np.arange(n_sites))
     assert basis.shape == (dimensions * n_sites, rank)
     np.testing.assert_allclose(basis.T @ basis, np.eye(rank), atol=1e-12)
-
-
-def test_links_are_bodies_of_two_sites() -> None:
-    rng = np.random.default_rng(0)
-    snapshots = 5 * rng.normal(size=(1, 6, 3)) + rng.normal(size=(10, 6, 3))
-    found = explained_variance(Ensemble.from_array(snapshots), [np.repeat([0, 1, 2], 2)])
-    assert 0 < found.finite[0] < 1
