@@ -119,11 +119,6 @@ def test_a_folder_holds_both_partitions(compared: Comparison, tmp_path: Path) ->
     )
 
 
-def test_folders_and_files_are_opened_and_equal_titles_numbered(tmp_path: Path) -> None:
-    timme.save(result_of(ONE, "1bnr"), tmp_path / "result.npz")
-    assert compare(tmp_path, tmp_path / "result.npz").names == ("1bnr-1", "1bnr-2")
-
-
 def test_given_cutoffs_chains_and_sizes_count() -> None:
     one, other = result_of(ONE, "one"), result_of(OTHER, "two", chain="B")
     found = compare(one, other, cutoffs=(1.0, 0.1), chains="A=B", min_size=25)

@@ -19,7 +19,6 @@ from timme.analysis.evidence import (
     shown_pairs,
 )
 from timme.analysis.finding import Finding, find
-from timme.analysis.phrases import Fact
 from timme.confidence.assessment import ClusterRecord
 from timme.io import read
 from timme.synthetic import PlantedBodies, bodies
@@ -139,10 +138,6 @@ def test_groups_come_before_networks_and_walkers_make_arrest() -> None:
     assert decide(Evidence(991, 60, 2.0, records=(GROUP,), network=arrested)) == "groups"
 
 
-def test_nothing_is_none() -> None:
-    assert decide(Evidence(100, 100, 9.0)) == "none"
-
-
 def test_the_limit_of_a_fit_is_in_the_unit_of_the_coordinates() -> None:
     assert rigid_limit("Å", 20.0) == 1.5
     assert rigid_limit("nm", 2.0) == pytest.approx(0.15)
@@ -171,15 +166,6 @@ def test_one_body_and_a_flexible_chain_differ() -> None:
     assert "one rigid body. All 60 sites move together over 60 snapshots" in rigid.sentence
     loose = found_in(bodies((60,), 60, spans=[], jitter=4.0))
     assert (loose.kind, loose.brief) == ("flexible", "no rigid body")
-
-
-def test_a_text_has_no_line_beyond_its_width() -> None:
-    long = Fact("bodies", "A 1-29, 68-115, 165-214 " * 9)
-    found = Finding(
-        "none", "made: " + "words " * 30, "", (long,), ("a note " * 30,), np.zeros(3, int)
-    )
-    for width in (60, 100):
-        assert all(len(line) <= width for line in found.text(width).splitlines())
 
 
 def test_a_group_among_walkers_is_found_at_its_plateau() -> None:

@@ -7,21 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from pydantic import ValidationError
 
-from timme.analysis import settings
 from timme.analysis.settings import (
     CompareSettings,
     Model,
     MotionSettings,
     RigiditySettings,
-    ServeSettings,
     Settings,
-    details,
     make,
 )
 
-EVERY = [Settings, MotionSettings, RigiditySettings, CompareSettings, ServeSettings]
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "settings.json").read_text("utf-8"))
 RENAMED = {"start": "begin", "stop": "end", "show": "shown"}
 # merged with others, or gone; of rigidity, the cutoff is an energy and always given
@@ -38,17 +33,6 @@ KINDS: dict[str, type[Model]] = {
     "Settings": Settings,
     "CompareSettings": CompareSettings,
 }
-FLAGGED = {  # PRODUCT.md, section 3, without what belongs to commands alone
-    Settings: "-s --select --chain -b --begin -e --end -dt --step --unit --box --unwrap --columns "
-    "--min-overlap --common-atoms --objects --pairs --linkage --noise --replicas --cutoff "
-    "--min-size --full -j --workers",
-    MotionSettings: "-s --select --chain -b --begin -e --end -dt --step --bodies --reference "
-    "--axis-from --superposed -j --workers",
-    RigiditySettings: "--chain --model --energy --ensemble --tethers --constraints --waters --full "
-    "-j --workers",
-    CompareSettings: "--chains --cutoffs -j --workers",
-    ServeSettings: "--port --data --no-browser",
-}
 
 
 @pytest.mark.parametrize("name", [name for name in GOLDEN if name not in DROPPED])
@@ -64,13 +48,6 @@ def test_defaults_and_choices_are_those_that_were_frozen(name: str) -> None:
     )
     if field not in {"select", "bonds"}:
         assert sorted(choices or told["choices"]) == sorted(frozen["choices"])
-
-
-@pytest.mark.parametrize("model", EVERY)
-def test_options_of_commands_are_those_of_the_product(model: type[Model]) -> None:
-    flags = [flag for name in model.model_fields for flag in details(model, name)["flags"]]
-    assert sorted(flags) == sorted(FLAGGED[model].split())
-    assert {details(model, name)["group"] for name in model.model_fields} <= {*settings.GROUPS}
 
 
 @pytest.mark.parametrize(
@@ -141,8 +118,3 @@ def test_wrong_values_are_refused_in_one_line_with_a_remedy(
 ) -> None:
     with pytest.raises(ValueError, match=rf"\A{re.escape(told)}.*\Z"):
         make(model, **given)
-
-
-def test_settings_do_not_change() -> None:
-    with pytest.raises(ValidationError):
-        Settings().min_size = 3

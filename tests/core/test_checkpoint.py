@@ -216,6 +216,16 @@ def test_half_changed_arrays_are_not_saved(tmp_path: Path) -> None:
     assert resumed.resumed
 
 
+def test_what_is_not_yet_taken_up_stays_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    first = Checkpoint(path, interval=0)
+    first.keep("contacts", str, {"found": np.arange(3)})
+    first.keep("moments", str, {"mean": np.arange(4)})
+    second = Checkpoint(path, resume=True, interval=0)
+    second.keep("contacts", str, second.recall("contacts", str))
+    assert Checkpoint(path, resume=True).recall("moments", str)["mean"].tolist() == [0, 1, 2, 3]
+
+
 IDENTITY = {"the version": "1", "input 1": "a.pdb", "the option cutoff": "3"}
 
 

@@ -117,6 +117,39 @@ def test_no_pair_below_its_gap_is_pruned(
     assert len(set(found)) == len(found)
 
 
+def test_two_sites_that_swing_together_are_not_pruned() -> None:
+    """In every other stretch they turn to and fro: mean places come nearer, not they."""
+    angles = np.where(np.arange(160) // 20 % 2, np.tile(np.linspace(-0.55, 0.55, 10), 16), 0.0)
+    array = np.tile(np.random.default_rng(0).uniform(-9, 9, (150, 3)), (160, 1, 1))
+    array[:, 1] = array[:, 0] + 2 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    ensemble = Ensemble.from_array(array)
+    assert (0, 1) in survivors(ensemble, np.arange(150), np.full(149, 0.01))
+
+
+@pytest.mark.parametrize("faint", [1e-12, 1e-20, 1e-25, 1e-60])
+def test_weights_of_any_size_hide_nothing(faint: float) -> None:
+    """Two rigid halves, but for snapshots of little weight: σ is 0 within each but for these."""
+    rng = np.random.default_rng(1)
+    array = np.repeat(rng.uniform(-5, 5, (1, 300, 3)), 64, axis=0)
+    array[1:, 150:, 0] += rng.normal(size=(63, 1))
+    array[0] = rng.uniform(-5, 5, (300, 3))
+    weights = np.ones(64)
+    weights[[1, 8, 19, 30, 42, 53, 63]] = faint
+    weights[0] = 0.0
+    ensemble = Ensemble.from_array(array, weights=weights)
+    found = set(survivors(ensemble, np.arange(300), np.full(299, 1e-3)))
+    assert found >= {(a, b) for a in range(150) for b in range(a + 1, 150)}
+    assert len(found) < 300 * 299 / 2
+
+
+def test_gaps_between_trees_prune_nothing() -> None:
+    gaps = np.zeros(299)
+    gaps[99] = np.inf
+    ensemble = Ensemble.from_array(moving(13, (30, 300, 3)))
+    expected = {(a, b) for a in range(100) for b in range(100, 300)}
+    assert set(survivors(ensemble, np.arange(300), gaps)) == expected
+
+
 # ---- measuring and linking in one step ---------------------------------------------------------
 
 LOOSE = pytest.mark.filterwarnings("ignore:.* half the periodic box")

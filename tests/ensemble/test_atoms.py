@@ -9,7 +9,7 @@ import pytest
 
 from tests.ensemble.builders import atoms_of, joined
 from tests.golden import systems
-from timme.ensemble import Atoms, Ensemble
+from timme.ensemble import Atoms
 from timme.ensemble.atoms import (
     angstroms,
     covalent_radii,
@@ -152,22 +152,6 @@ def test_presets_choose_by_residue_and_name(preset: str, names: list[str]) -> No
 def test_the_language_of_mdanalysis_chooses_atoms(text: str, expected: list[int]) -> None:
     atoms = replace(SYSTEM, bonds=np.array([[0, 1], [1, 2]]))
     assert selector(atoms, PLACES)(text).tolist() == expected
-
-
-def test_distances_are_those_of_the_first_snapshot() -> None:
-    near = np.linalg.norm(PLACES - PLACES[21], axis=1) < 4
-    found = selector(SYSTEM, PLACES)("around 4 index 21")
-    np.testing.assert_array_equal(found, np.flatnonzero(near)[:-1])
-    ensemble = Ensemble.from_array(PLACES[None], atoms=SYSTEM).select([21, *range(5)])
-    assert ensemble.find_sites("element Ca").tolist() == [0]
-
-
-def test_points_can_be_chosen_by_place_in_up_to_three_dimensions() -> None:
-    for n in (1, 2):
-        places = np.arange(4.0 * n).reshape(4, n)
-        assert selector(Atoms.unnamed(4), places)(f"prop x > {n}").tolist() == [2, 3]
-    with pytest.raises(ValueError, match="not understood"):
-        selector(Atoms.unnamed(4), np.zeros((4, 5)))("prop x > 1")
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,14 @@ from hypothesis import given
 from tests import naive
 from tests.ensemble.builders import BOXES, Ints, atoms_of, joined
 from tests.golden import systems
-from tests.strategies import bond_graphs, seeds
+from tests.strategies import seeds
 from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.atoms import sorted_bonds
 from timme.ensemble.bonds import (
-    adjacency,
     guess_bonds,
-    site_bonds,
     trace_steps,
     with_bonds,
     with_missing_atoms,
-    within_bonds,
 )
 
 CARBONS = replace(Atoms.unnamed(12), elements=np.full(12, "C"))
@@ -100,24 +97,6 @@ def test_given_bonds_have_one_form() -> None:
 
 
 # ---- the graph -----------------------------------------------------------------------------------
-
-
-@given(bond_graphs())
-def test_atoms_within_some_bonds_are_those_of_all_ways(
-    graph: tuple[int, list[tuple[int, int]]],
-) -> None:
-    n_atoms, bonds = graph
-    separation = naive.bond_separation(n_atoms, bonds)
-    for reach in range(4):
-        found = within_bonds(np.array(bonds), n_atoms, reach).toarray()
-        np.testing.assert_array_equal(found, separation <= reach)
-    np.testing.assert_array_equal(adjacency(np.array(bonds), n_atoms).toarray(), separation == 1)
-
-
-def test_bonds_of_sites_are_those_between_them() -> None:
-    atoms = Atoms.unnamed(5, bonds=[(0, 1), (1, 2), (3, 4)])
-    ensemble = Ensemble.from_array(np.zeros((1, 5, 3)), atoms=atoms).select([2, 1, 4])
-    assert site_bonds(ensemble).tolist() == [[0, 1]]
 
 
 # ---- traces --------------------------------------------------------------------------------------

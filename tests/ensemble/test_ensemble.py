@@ -101,13 +101,6 @@ def test_blocks_are_of_one_length_and_hold_every_snapshot_once() -> None:
     assert all(block.single and not block.complete for block in blocks)
 
 
-def test_the_length_of_blocks_depends_on_the_chosen_sites() -> None:
-    array = np.lib.stride_tricks.as_strided(np.zeros(3), (300, 100_000, 3), (0, 0, 8))
-    ensemble = Ensemble.from_array(array)
-    assert ensemble.block_length == 150_000_000 // (8 * 300_000)
-    assert ensemble.select(range(10)).block_length == 256
-
-
 def test_single_precision_is_for_many_snapshots_only() -> None:
     array = np.ones((70, 2, 3), np.float32)
     ensemble = Ensemble.from_array(array)
@@ -142,11 +135,3 @@ def test_bad_choices_of_snapshots_are_refused(bad: Any) -> None:
 def test_bad_choices_of_sites_are_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match="sites"):
         Ensemble.from_array(PLACES).select(bad)
-
-
-def test_an_ensemble_says_what_it_is() -> None:
-    ensemble = Ensemble.from_array(PLACES, unit="nm")
-    assert repr(ensemble) == (
-        "<Ensemble: snapshots 6, sites 4, dimensions 3, bonds 0, unit nm, sources memory>"
-    )
-    assert "<th" in ensemble._repr_html_()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.ensemble.builders import Floats, Ints
 from timme._arrays import Coordinates
-from timme.ensemble import Ensemble, Frames
+from timme.ensemble import Frames
 from timme.ensemble.frames import ArraySource, OpenSpace, Step
 
 
@@ -81,17 +80,3 @@ def test_boxes_are_replaced_before_steps_and_taken_away_after() -> None:
     np.testing.assert_array_equal(found, mine[:1])
     assert Frames(some.source, some.numbers, boxes="none").read(0, 2)[1] is None
     assert given_boxes.then(OpenSpace()).read(0, 2)[1] is None
-
-
-def test_steps_are_kept_over_another_source() -> None:
-    some = frames().then(Means(np.arange(8))).select(np.array([2, 5]))
-    other = ArraySource(np.ones((12, 9, 3)), None, np.zeros(12))
-    np.testing.assert_array_equal(some.over(other).read(4, 5)[0], [[[1.0, 4.0], [1.0, 4.0]]])
-
-
-def test_an_ensemble_is_the_same_after_pickling() -> None:
-    ensemble = Ensemble.from_array(np.random.default_rng(1).normal(size=(5, 4, 3)), boxes=9.0)
-    some = ensemble[1:4].select([2, 0])
-    again = pickle.loads(pickle.dumps(some))
-    np.testing.assert_array_equal(again.coordinates(), some.coordinates())
-    assert again.site_atoms.tolist() == [2, 0]

@@ -119,13 +119,6 @@ def test_a_polymer_bound_to_its_own_image_stays_as_it_is() -> None:
     np.testing.assert_array_equal(whole.coordinates(), places)
 
 
-def test_open_space_and_points_without_bonds_are_left_alone() -> None:
-    places, bonds = chains()
-    ensemble = Ensemble.from_array(places, atoms=Atoms.unnamed(13, bonds=bonds))
-    assert with_whole_molecules(ensemble) is ensemble
-    assert with_whole_molecules(Ensemble.from_array(places, boxes=9.0)).images is None
-
-
 # ---- complexes -----------------------------------------------------------------------------------
 
 ROD = [("ALA", ("N", "CA", "C", "O"))] * 3

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from timme import memory
-from timme._text import Described, write_atomically
-
-
-@dataclass(frozen=True, repr=False)
-class Result(Described):
-    """Something to describe."""
-
-    values: object
-    name: str = "<b>"
-
-
-def test_results_describe_themselves_in_two_lines_and_as_safe_html() -> None:
-    assert repr(Result(np.zeros((2, 3)))) == "<Result: values of shape (2, 3), name <b>>"
-    assert repr(Result(Result(None))) == "<Result: values Result, name <b>>"
-    assert repr(Result(list(range(2000)), "")) == "<Result: values 2,000 values, name none>"
-    assert len(repr(Result("word " * 90, "x" * 300)).splitlines()) <= 2
-    assert "&lt;b&gt;" in Result(1)._repr_html_()
+from timme._text import write_atomically
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests import naive
 from tests.ensemble.builders import BOXES, Floats
 from tests.strategies import boxed_snapshots, seeds
 from timme.ensemble import Boxes, Images
-from timme.ensemble.space import box_matrices, cell_vectors, pairs_within, reduce_box
+from timme.ensemble.space import box_matrices, pairs_within, reduce_box
 
 MOLECULES = np.array([0, 0, 1, 1, 1, 2, 3])
 
@@ -51,14 +51,6 @@ def test_reduced_vectors_span_the_lattice_and_no_sum_of_them_is_shorter(
             if steps[row]:
                 longer = np.linalg.norm(np.array(steps) @ reduced)
                 assert longer >= np.linalg.norm(reduced[row]) * (1 - 1e-9)
-
-
-def test_lengths_and_angles_are_those_of_the_vectors() -> None:
-    # MDAnalysis computes in single precision.
-    from MDAnalysis.lib.mdamath import triclinic_vectors
-
-    cell = [10.0, 11.0, 12.0, 70.0, 80.0, 95.0]
-    np.testing.assert_allclose(cell_vectors(cell), triclinic_vectors(cell), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -157,16 +149,3 @@ def test_near_pairs_of_any_dimension_leave_out_hidden_points(seed: int, n: int) 
             if 3 not in {a, b} and naive.distance(points[a], points[b], matrix) <= 1.5
         )
         assert list(map(tuple, pairs_within(points, 1.5, boxes).tolist())) == expected
-
-
-def test_one_molecule_alone_is_in_open_space() -> None:
-    assert one_box(np.eye(3), Images(np.zeros(4, np.int64))).kind == Boxes.of(None, 1, 3).kind
-
-
-def test_a_group_has_the_molecule_of_its_sites_or_is_one_by_itself() -> None:
-    images = Images(MOLECULES, np.arange(21.0).reshape(7, 3), np.eye(3))
-    groups = images.of_groups(np.array([0, 1, 2, 4, 1, 5]), np.array([0, 2, 4, 6]))
-    assert groups.molecules[:2].tolist() == [0, 1]
-    assert groups.molecules[2] not in MOLECULES
-    assert groups.origin is not None
-    assert groups.origin[:, 0].tolist() == [0.0, 6.0, 3.0]

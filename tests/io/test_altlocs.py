@@ -94,9 +94,3 @@ def test_all_models_keep_the_same_location(tmp_path: Path) -> None:
     assert heights(found) == [1]
     assert found.numbers is not None
     assert found.numbers.tolist() == [2, 4, 6]  # places in the file
-
-
-def test_a_letter_without_another_beside_it_needs_no_choice(tmp_path: Path) -> None:
-    found = draft(pdb(tmp_path, residue(1, [("A", 0.4)])))
-    assert found.n_sites == 3
-    assert found.notes == ()

@@ -129,14 +129,3 @@ def test_a_link_without_length_is_refused(length: float) -> None:
     for function in (theory.separation, theory.sigma_density, theory.join_probability):
         with pytest.raises(ValueError, match="link_length needs numbers from"):
             function(0.5, link_length=length)
-
-
-def test_arrays_keep_their_shape_and_unknown_values_stay_unknown() -> None:
-    functions = (
-        *(theory.separation, theory.separation_density, theory.sigma_density),
-        *(theory.join_probability, theory.mean_size, theory.tail_fraction),
-    )
-    for function in functions:
-        for shape in [(), (3,), (2, 3)]:
-            assert function(np.full(shape, 0.5)).shape == shape
-        assert np.isnan(function([0.5, np.nan])).tolist() == [False, True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -51,6 +52,15 @@ def test_sites_are_together_in_the_snapshots_that_have_their_bonds() -> None:
     tree = found.hierarchy()
     heights = [np.count_nonzero(~CLOSED) / len(CLOSED)] * 2  # exactly k/n
     assert tree.to_linkage()[:, 2].tolist() == heights
+
+
+def test_snapshots_count_by_their_weight() -> None:
+    closed = np.array([True, False, False])
+    weighted = replace(waters(closed), weights=np.array([1.0, 0.25, 0.25]))
+    found = together(weighted, -1.0, sites=OXYGENS, waters=True)
+    assert found.fractions[0, 1] == 1.0 / 1.5
+    equal = replace(waters(closed), weights=np.full(3, 0.1))
+    assert together(equal, -1.0, sites=OXYGENS, waters=True).apart[0, 1] == 2 / 3
 
 
 def test_threads_find_the_same_bits_and_report_every_snapshot() -> None:

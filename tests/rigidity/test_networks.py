@@ -279,6 +279,13 @@ def test_waters_are_bodies_and_bind_only_if_asked_to() -> None:
     assert [note for note in with_them.notes if "metal" in note]
 
 
+def test_the_chosen_model_is_taken() -> None:
+    near, far = (joined(hydroxyl(), moved(hydroxyl(), (x, 0.0, 0.0))) for x in (2.8, 9.0))
+    places = np.stack([near.snapshot()[0], far.snapshot()[0]])
+    both = Ensemble.from_array(places, atoms=near.atoms, unit="Å")
+    assert [counted(network(both, model))["hydrogen bond"] for model in (0, 1)] == [1, 0]
+
+
 # ---- bad input -----------------------------------------------------------------------------------
 
 

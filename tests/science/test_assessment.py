@@ -63,6 +63,16 @@ def test_two_snapshots_have_cutoffs_and_no_confidence() -> None:
     assert np.isnan([record.support for record in found.records]).all()
 
 
+def test_walkers_do_not_step_from_one_replica_into_the_next() -> None:
+    array, _ = walkers_with_group(40, 12, 0, 60)
+    array[30:] += 500.0
+    near, far = assessed(array, chance=True), assessed(array, chance=True, replicas=[30, 30])
+    assert near.chance is not None
+    assert far.chance is not None
+    # Walkers that jump at other times than their neighbours are 500 √3 apart for a while.
+    assert near.chance.cutoffs[-1] > 100 > far.chance.cutoffs[-1]
+
+
 def test_the_same_bits_for_any_number_of_threads() -> None:
     made = families.hinges(60, 3)
     one, other = (

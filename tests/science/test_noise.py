@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,14 @@ def test_errors_are_estimated_beside_diffusion(kind: str) -> None:
     mean = np.sqrt((found**2).mean(axis=0))
     # A covariance of 400 × 40 products is known to (step² + 2 s²) / √16000: at most 3 % of s².
     assert mean == pytest.approx(error, rel=0.05)
+
+
+def test_steps_between_runs_are_no_steps() -> None:
+    error = np.array([0.3, 0.3])
+    array = np.concatenate([diffusing(100, 0.1, error, 1), 50 + diffusing(100, 0.1, error, 2)])
+    ensemble = replace(Ensemble.from_array(array), runs=np.repeat([0, 1], 100))
+    found = estimate_errors(ensemble)
+    assert np.sqrt((found**2).mean()) == pytest.approx(0.3, rel=0.05)
 
 
 def test_subtracting_errors_leaves_the_motion() -> None:
