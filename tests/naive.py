@@ -351,17 +351,6 @@ def stripes(
     return sorted((start, stop, low, high, kept) for start, stop, kept, low, high in found)
 
 
-def condensed(n: int, pairs: Pairs, sigmas: Vector, min_size: int) -> set[tuple[Cluster, float]]:
-    """Clusters of at least so many sites that join another such one, and where; trees never do."""
-    partitions = dilution(n, pairs, sigmas)
-    found = {(tree, math.inf) for tree in partitions[-1][1] if len(tree) >= min_size}
-    for (_, lower), (cutoff, upper) in itertools.pairwise(partitions):
-        for cluster in upper:
-            parts = [part for part in lower if part < cluster and len(part) >= min_size]
-            found |= {(part, cutoff) for part in parts} if len(parts) > 1 else set()
-    return found
-
-
 def lives(n: int, pairs: Pairs, sigmas: Vector) -> dict[Cluster, tuple[float, float]]:
     """Range of cutoffs in which every cluster ever alive holds exactly the same sites."""
     found = dict[Cluster, tuple[float, float]]()
@@ -476,9 +465,3 @@ def correlation_time(
     rho = [(r + added * m / n) / (1 + added) for r, m in zip(rho, products, strict=True)]
     most = sum(length**2 for length in replicas) / n
     return min(max(initial_sum(rho), half_sum(rho)), most)
-
-
-# ---- rigid bodies in motion --------------------------------------------------------------------
-
-
-# ---- rigidity of bodies and bars ---------------------------------------------------------------

@@ -72,6 +72,3 @@ def test_braced_pairs_share_enough_partners_within_their_height(
         pairs, sigmas, starts, ends[ranked, 1], values, np.empty(n_shared), found
     )
     assert found.tolist() == naive.braced(9, pairs, sigmas, n_shared)
-
-
-# ---- blocks ------------------------------------------------------------------------------------

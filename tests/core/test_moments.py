@@ -132,9 +132,6 @@ def test_reach_is_the_largest_distance_over_half_the_box(box: Floats, half: Any)
     assert not measured(array).reach.any()
 
 
-# ---- blocks and parts --------------------------------------------------------------------------
-
-
 # ---- bits --------------------------------------------------------------------------------------
 
 

@@ -140,9 +140,6 @@ def test_trees_of_a_forest_are_joined_at_infinity_for_scipy(listed: PairList) ->
     assert clusters_of(fcluster(found, top, "distance")) == clusters_of(hierarchy.cut(top).labels)
 
 
-# ---- golden ------------------------------------------------------------------------------------
-
-
 # ---- Newick ------------------------------------------------------------------------------------
 
 

@@ -23,7 +23,6 @@ from timme.ensemble.bonds import (
 )
 
 CARBONS = replace(Atoms.unnamed(12), elements=np.full(12, "C"))
-RADIUS = 0.76  # Å, of carbon: Cordero et al. 2008, within 0.03 of other tables
 
 
 def named(plain: systems.Plain) -> Atoms:
@@ -94,9 +93,6 @@ def test_given_bonds_have_one_form() -> None:
     for bad in ([(0, 4)], [(-1, 0)]):
         with pytest.raises(ValueError, match=r"indices from 0 to 3, got"):
             with_bonds(atoms, bad)
-
-
-# ---- the graph -----------------------------------------------------------------------------------
 
 
 # ---- traces --------------------------------------------------------------------------------------

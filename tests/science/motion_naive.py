@@ -102,11 +102,6 @@ def sharpness(
     return float(left[0] / left[1])
 
 
-def rmsf(snapshots: Floats) -> Floats:
-    """Root mean square distance from the mean place, site by site."""
-    return np.asarray(np.sqrt(((snapshots - snapshots.mean(axis=0)) ** 2).sum(axis=2).mean(axis=0)))
-
-
 def two_point(
     runs: list[Floats], low: float, high: float, lag: int, edge: float | None = None
 ) -> tuple[float, float, int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,9 +75,6 @@ class Server:
     def stored(self) -> set[str]:
         """Everything in the folder of the server."""
         return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
-
-
-MakeServer = Callable[..., Any]
 
 
 @contextmanager
