@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,21 +122,23 @@ def test_latitudes_beyond_the_poles_are_refused() -> None:
         OnSphere()(np.array([[[91.0, 0.0]]]), None, range(1))
 
 
-@pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf])
-def test_a_radius_that_is_none_is_refused(radius: float) -> None:
-    with pytest.raises(ValueError, match="radius must be above 0 and finite, got"):
-        pairs.within(random_points(), radius)
-
-
-@pytest.mark.parametrize("at_least", [0, 6])
-def test_contacts_in_more_snapshots_than_there_are_are_refused(at_least: int) -> None:
-    with pytest.raises(ValueError, match=f"1 to 5 snapshots, got {at_least}"):
-        pairs.within(random_points(), 1.0, at_least=at_least)
-
-
-def test_other_metrics_do_not_tell_who_is_near() -> None:
-    with pytest.raises(ValueError, match=r"'haversine'.*got 'cosine'"):
-        pairs.within(random_points(), 1.0, metric="cosine")
+@pytest.mark.parametrize(
+    ("choose", "message"),
+    [
+        *(
+            (partial(pairs.within, radius=radius), "radius must be above 0 and finite, got")
+            for radius in (0.0, -1.0, np.nan, np.inf)
+        ),
+        (partial(pairs.within, radius=1.0, at_least=0), "1 to 5 snapshots, got 0"),
+        (partial(pairs.within, radius=1.0, at_least=6), "1 to 5 snapshots, got 6"),
+        (partial(pairs.within, radius=1.0, metric="cosine"), "'haversine'.*got 'cosine'"),
+        (partial(pairs.nearest, count=0), "1 to 5, got 0"),
+        (partial(pairs.nearest, count=6), "1 to 5, got 6"),
+    ],
+)
+def test_choices_that_cannot_be_are_refused(choose: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        choose(random_points())
 
 
 # ---- nearest
@@ -188,12 +191,6 @@ def test_partners_too_few_bonds_away_do_not_count_as_nearest() -> None:
     for by in ("first", "mean"):
         found = listed(pairs.nearest(line, 1, by=by, min_bonds=2))
         assert found == [(0, 2), (1, 3), (2, 4), (3, 5)]
-
-
-@pytest.mark.parametrize("count", [0, 6])
-def test_more_partners_than_there_are_are_refused(count: int) -> None:
-    with pytest.raises(ValueError, match=f"1 to 5, got {count}"):
-        pairs.nearest(random_points(), count)
 
 
 # ---- sequence, sharing, the user's own

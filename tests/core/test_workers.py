@@ -20,7 +20,7 @@ from timme.engine import workers
 from timme.engine.checkpoint import Checkpoint, Run
 from timme.engine.moments import Moments
 from timme.engine.reduction import Kept, moments
-from timme.engine.workers import Cluster, Threads, connect, read_ahead
+from timme.engine.workers import Cluster, Threads, connect
 from timme.ensemble import Ensemble
 
 
@@ -46,28 +46,6 @@ def test_an_error_ends_the_work() -> None:
     with pytest.raises(ZeroDivisionError):
         list(Threads(2).map(invert, None, [3, 2, 1, 0, *range(1, 500)]))
     assert len(called) < 50
-
-
-def test_one_block_is_read_while_another_is_used() -> None:
-    read = list[int]()
-    reading = threading.Event()
-
-    class Watched:
-        def block(self, start: int) -> int:
-            read.append(start)
-            reading.set()
-            return start
-
-    watched: Any = Watched()
-    blocks: Any = read_ahead(watched, [0, 10, 20, 30])
-    for number, start in enumerate((0, 10, 20)):
-        assert next(blocks) == start
-        while len(read) < number + 2:  # without it, nothing is read while this one is used
-            assert reading.wait(timeout=10)
-            reading.clear()
-        time.sleep(0.01)
-        assert len(read) == number + 2
-    blocks.close()
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "many", [2]])

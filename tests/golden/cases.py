@@ -35,7 +35,13 @@ class Case:
         return made.single() if self.single else made.double() if self.double else made
 
 
-def _case(name: str, system: str, **options: Any) -> Case:
+def _case(name: str, system: str, near: Any = None, size: int = 0, **options: Any) -> Case:
+    """Make a case; `near` are arguments of pairs.within or the radius alone, `size` of groups."""
+    if near is not None:
+        chosen = near if isinstance(near, dict) else {"radius": near}
+        options |= {"pairs": "within", "chosen": chosen}
+    if size:
+        options |= {"objects": "groups", "made": options.get("made", {}) | {"size": size}}
     return Case(name=name, system=system, **options)
 
 
@@ -57,28 +63,15 @@ _BOXES = [
     *(_case(f"{space}-all", space) for space in [*_SPACES, "breathing", "short"]),
     *(_case(f"{space}-all-single", space, single=True) for space in [*_SPACES, "short"]),
     *(
-        _case(f"{space}-contact", space, pairs="within", chosen={"radius": 3.0, "at_least": 10})
+        _case(f"{space}-contact", space, near={"radius": 3.0, "at_least": 10})
         for space in [*_SPACES, "breathing"]
     ),
     *(
-        _case(
-            f"{space}-groups-{reduction}",
-            space,
-            objects="groups",
-            made={"size": 5, "reduction": reduction},
-        )
+        _case(f"{space}-groups-{reduction}", space, size=5, made={"reduction": reduction})
         for space in ["open", "straight", "tilted"]
         for reduction in ["rms", "max", "centre"]
     ),
-    _case(
-        "tilted-groups-single",
-        "tilted",
-        objects="groups",
-        made={"size": 5},
-        pairs="within",
-        chosen={"radius": 6.0},
-        single=True,
-    ),
+    _case("tilted-groups-single", "tilted", size=5, near=6.0, single=True),
     _case("straight-nearest", "straight", pairs="nearest", chosen={"count": 6}),
     _case("tilted-nearest", "tilted", pairs="nearest", chosen={"count": 6, "by": "mean"}),
     _case("open-braced", "open", linkage="braced"),
@@ -92,24 +85,24 @@ _BOXES = [
 _INCOMPLETE = [
     _case("weighted", "weighted"),
     _case("weighted-single", "weighted", single=True),
-    _case("weighted-tilted", "weighted-tilted", objects="groups", made={"size": 5}),
+    _case("weighted-tilted", "weighted-tilted", size=5),
     _case("gapped", "gapped"),
     _case("gapped-single", "gapped", single=True),
     _case("gapped-auto", "gapped", min_overlap="auto"),
     _case("gapped-least", "gapped", min_overlap=10),
-    _case("gapped-contact", "gapped", pairs="within", chosen={"radius": 3.0, "at_least": 10}),
+    _case("gapped-contact", "gapped", near={"radius": 3.0, "at_least": 10}),
     _case("gapped-nearest", "gapped", pairs="nearest", chosen={"count": 6, "by": "mean"}),
-    _case("gapped-groups", "gapped", objects="groups", made={"size": 5}, min_overlap=20),
+    _case("gapped-groups", "gapped", size=5, min_overlap=20),
     _case("gapped-straight", "gapped-straight"),
     _case("gapped-tilted-single", "gapped-tilted", single=True),
     _case("gapped-weighted", "gapped-weighted"),
     _case("crowd", "crowd", min_overlap="auto"),
-    _case("crowd-contact", "crowd", pairs="within", chosen={"radius": 5.0}, min_overlap=10),
+    _case("crowd-contact", "crowd", near=5.0, min_overlap=10),
     _case("people", "people", min_overlap="auto"),
     _case("ring-road", "ring-road", min_overlap="auto"),
     _case("latex", "latex"),
     _case("latex-auto-single", "latex", min_overlap="auto", single=True),
-    _case("latex-contact", "latex", pairs="within", chosen={"radius": 40.0}, min_overlap=30),
+    _case("latex-contact", "latex", near=40.0, min_overlap=30),
 ]
 
 _METRICS = [
@@ -121,8 +114,7 @@ _METRICS = [
     _case(
         "sphere-tracks-contact",
         "sphere-tracks",
-        pairs="within",
-        chosen={"radius": 300.0, "metric": "haversine"},
+        near={"radius": 300.0, "metric": "haversine"},
         metric="haversine",
     ),
     _case(
@@ -136,68 +128,47 @@ _METRICS = [
 
 _NEAR = {"radius": 10.0, "min_bonds": 4}
 _MOLECULES = [
-    _case("1bnr-bodies", "1bnr", objects="bodies", pairs="within", chosen=_NEAR),
+    _case("1bnr-bodies", "1bnr", objects="bodies", near=_NEAR),
     _case(
         "1bnr-bodies-max",
         "1bnr",
         objects="bodies",
         made={"reduction": "max"},
-        pairs="within",
-        chosen={"radius": 6.0, "at_least": 10, "min_bonds": 2},
+        near={"radius": 6.0, "at_least": 10, "min_bonds": 2},
     ),
     _case("1bnr-residues", "1bnr", objects="residues", made={"centre": "mass"}),
     _case("1bnr-ca", "1bnr-ca"),
-    _case("1bnr-ca-contact", "1bnr-ca", pairs="within", chosen=_NEAR),
+    _case("1bnr-ca-contact", "1bnr-ca", near=_NEAR),
     _case("1bnr-ca-braced", "1bnr-ca", linkage="braced"),
     _case("1bnr-ca-average", "1bnr-ca", linkage="average"),
-    _case("1omp-1anf-bodies", "1omp-1anf", objects="bodies", pairs="within", chosen=_NEAR),
-    _case("4ake-1ake-bodies", "4ake-1ake", objects="bodies", pairs="within", chosen=_NEAR),
-    _case("4ake-1ake-atoms", "4ake-1ake", pairs="within", chosen=_NEAR),
-    _case("adk-bodies", "adk", objects="bodies", pairs="within", chosen=_NEAR),
-    _case("adk-atoms", "adk", pairs="within", chosen=_NEAR),
-    _case("adk-atoms-often", "adk", pairs="within", chosen={"radius": 6.0, "at_least": 50}),
+    _case("1omp-1anf-bodies", "1omp-1anf", objects="bodies", near=_NEAR),
+    _case("4ake-1ake-bodies", "4ake-1ake", objects="bodies", near=_NEAR),
+    _case("4ake-1ake-atoms", "4ake-1ake", near=_NEAR),
+    _case("adk-bodies", "adk", objects="bodies", near=_NEAR),
+    _case("adk-atoms", "adk", near=_NEAR),
+    _case("adk-atoms-often", "adk", near={"radius": 6.0, "at_least": 50}),
     _case("adk-atoms-all", "adk", chosen={"min_bonds": 4}),
     _case("adk-ca", "adk-ca"),
     _case("adk-ca-double", "adk-ca", double=True),
-    _case("adk-ca-contact", "adk-ca", pairs="within", chosen=_NEAR),
-    _case("barnase-md-bodies", "barnase-md", objects="bodies", pairs="within", chosen=_NEAR),
+    _case("adk-ca-contact", "adk-ca", near=_NEAR),
+    _case("barnase-md-bodies", "barnase-md", objects="bodies", near=_NEAR),
     _case("barnase-md-ca", "barnase-md-ca"),
 ]
 
 _LIQUIDS = [
     _case("water-box-molecules", "water-box", objects="molecules"),
-    _case(
-        "water-box-molecules-double",
-        "water-box",
-        objects="molecules",
-        pairs="within",
-        chosen={"radius": 5.0},
-        double=True,
-    ),
+    _case("water-box-molecules-double", "water-box", objects="molecules", near=5.0, double=True),
     _case("water-box-centres", "water-box", objects="molecules", made={"reduction": "centre"}),
-    _case(
-        "water-box-whole",
-        "water-box",
-        reading={},
-        objects="molecules",
-        pairs="within",
-        chosen={"radius": 5.0},
-    ),
+    _case("water-box-whole", "water-box", reading={}, objects="molecules", near=5.0),
     _case("water-box-unwrapped", "water-box", reading={"unwrap": True}, objects="molecules"),
     _case("water-drop", "water-drop"),
-    _case("water-drop-contact", "water-drop", pairs="within", chosen={"radius": 10.0}),
-    _case(
-        "water-drop-molecules",
-        "water-drop-dense",
-        objects="molecules",
-        pairs="within",
-        chosen={"radius": 5.0},
-    ),
+    _case("water-drop-contact", "water-drop", near=10.0),
+    _case("water-drop-molecules", "water-drop-dense", objects="molecules", near=5.0),
     _case("spheres", "spheres"),
     _case("spheres-double", "spheres", double=True),
     _case("spheres-braced", "spheres", linkage="braced"),
     _case("spheres-nearest", "spheres", pairs="nearest", chosen={"count": 12}),
-    _case("spheres-contact", "spheres", pairs="within", chosen={"radius": 2.0}),
+    _case("spheres-contact", "spheres", near=2.0),
     _case("spheres-fluid", "spheres-fluid"),
 ]
 

@@ -194,11 +194,6 @@ def _objects(folder: Path) -> dict[str, Entry]:
         water = SHARED / "water" / "tip3p_300K_1ATM"
         return mdtraj.load(f"{water}.xtc", top=f"{water}.pdb")[:20]
 
-    def of_ase() -> Any:
-        import ase.io
-
-        return ase.io.read(folder / "tilted.extxyz", ":", format="extxyz")
-
     def of_pandas() -> Any:
         import pandas as pd
 
@@ -208,11 +203,6 @@ def _objects(folder: Path) -> dict[str, Entry]:
         import polars as pl
 
         return pl.read_csv(folder / "trackpy.csv")
-
-    def box_of_freud() -> Any:
-        import freud  # type: ignore[import-untyped]
-
-        return freud.box.Box(40, 41, 42, 0.1, 0.2, 0.3)
 
     cell, tilted = in_box([20, 18, 19]), in_box(TILTED)
     moving: dict[str, Any] = {"unwrap": True}
@@ -226,10 +216,8 @@ def _objects(folder: Path) -> dict[str, Entry]:
         "universe with a transformation": Entry(centred),
         "mdtraj": Entry(of_mdtraj),
         "mdtraj unwrapped": Entry(of_mdtraj, (), moving),
-        "ase": Entry(of_ase),
         "pandas": Entry(of_pandas),
         "polars": Entry(of_polars),
-        "box of freud": Entry(str(folder / "plain.npy"), (), {"box": box_of_freud}),
         "array": Entry(cell.coordinates),
         "array in a box": Entry(cell.coordinates, (), {"box": cell.box}),
         "array in a tilted box": Entry(tilted.coordinates, (), {"box": TILTED}),
