@@ -2,8 +2,9 @@
 
 Decisions are numbered as in the design of the readers: 2.1 formats read by MDAnalysis or refused,
 2.3 image flags that begin again, 2.6 odd PDB files, 2.11 cut binary files, 5.3 the rules by which
-units, elements and boxes are judged, 7 defects of the reference, 9 what was
-dropped: 9.1 own readers of NetCDF, H5MD and GSD, 9.3 Matrix Market, 9.4 rare layouts of tables, 9.5 groups of altlocs, 9.7 joints of runs, 9.8 beads.
+units, elements and boxes are judged, 7 defects of the reference, 9 what was dropped: 9.1 own
+readers of NetCDF, H5MD and GSD, 9.3 Matrix Market, 9.4 rare layouts of tables, 9.5 groups of
+altlocs, 9.7 joints of runs, 9.8 beads.
 """
 
 from __future__ import annotations
