@@ -142,7 +142,7 @@ def test_the_list_of_bonds_is_read_back(barnase: Analysis, tmp_path: Path) -> No
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"chain": "Q"}, "chain= names Q, and the chains are A"),
     ({"energy": -30}, "energy= is at least -10 kcal/mol, got -30"),
-    ({"model": 2}, "choose at least 1 of 1 snapshots"),
+    ({"model": 2}, "choose 1 of 1 snapshots or more"),
     ({"step": 2}, "are for an ensemble: use model=, or add ensemble="),
     ({"cutoff": -1}, "there is no option cutoff="),
 ]

@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 
 from tests.analysis.systems import analysis_of
-from timme import plot
+from timme import analyse, plot
+from timme.analysis.tables import clusters
 from timme.synthetic import bodies
 
 
@@ -25,3 +26,16 @@ def test_clusters_that_are_not_established_are_pale_wherever_their_sites_are() -
     made = replace(made, confidence=replace(known, records=records))
     white = [c for c in plot(made, "dilution").collections if isinstance(c, PolyCollection)]
     assert [len(each.get_paths()) for each in white] == [known.tree.sizes[judged].sum()]
+
+
+def test_groups_of_the_finding_keep_its_verdict() -> None:
+    rng = np.random.default_rng(5)
+    loose = rng.normal(0, 0.3, (60, 30, 3)).cumsum(axis=0) + rng.uniform(0, 30, (30, 3))
+    drift = rng.normal(0, 0.3, (60, 1, 3)).cumsum(axis=0)
+    group = rng.uniform(40, 44, (15, 3)) + drift + rng.normal(0, 0.02, (60, 15, 3))
+    found = analyse(np.concatenate([group, loose], axis=1))
+    assert found.finding is not None
+    assert found.finding.sure == "well supported"
+    assert np.array_equal(np.flatnonzero(found.finding.labels == 0), np.arange(15))
+    table = clusters(found).to_dataframe()
+    assert table.loc[table["size"] == 15, "verdict"].tolist() == ["well supported"]

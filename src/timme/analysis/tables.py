@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from timme.analysis.result import Analysis, Comparison
+    from timme.confidence.assessment import ClusterRecord
     from timme.motion.hinges import Hinge
 
 _ASCII = str.maketrans({"Å": "A", "µ": "u", "σ": "sigma", "/": "_", " ": "_", "°": "deg"})
@@ -175,9 +176,19 @@ def clusters(analysis: Analysis) -> Table:
         inside: [getattr(record.separation, "inside", np.nan) for record in records],
         outside: [getattr(record.separation, "across", np.nan) for record in records],
         "chance_overlap": [record.chance for record in records],
-        "verdict": ["" if math.isnan(record.support) else record.sure for record in records],
+        "verdict": [verdict(analysis, record) for record in records],
     }
     return Table(found)
+
+
+def verdict(analysis: Analysis, record: ClusterRecord) -> str:
+    """Return how well a cluster is supported; groups of the finding have its verdict."""
+    found = analysis.finding
+    if found is not None and found.kind == "groups":
+        group = found.labels[record.sites[0]]
+        if group >= 0 and np.array_equal(np.flatnonzero(found.labels == group), record.sites):
+            return found.sure
+    return "" if math.isnan(record.support) else record.sure
 
 
 def levels(analysis: Analysis) -> Table:

@@ -312,6 +312,7 @@ def _clusters(analysis: Analysis) -> list[Scene]:
     rows = []
     for place, (node, record) in enumerate(zip(condensed.nodes, analysis.clusters, strict=True)):
         assessed, separation = not math.isnan(record.support), record.separation
+        sure = tables.verdict(analysis, record)
         own = (condensed.owners == place) & (tree.sizes >= large)
         start = int(tree.starts[node])
         run = {"start": start, "stop": start + int(tree.sizes[node])}
@@ -320,8 +321,8 @@ def _clusters(analysis: Analysis) -> list[Scene]:
             "members": tables.runs(analysis.shown_atoms, record.sites),
             "support": f"{100 * record.support:.0f} %" if assessed else "",
             "separation": f"{separation.ratio:.1f}×" if assessed and separation else "",
-            "look": _LOOKS[record.sure] if assessed else "plain",
-            "verdict": f"{record.sure.capitalize()}." if assessed else "",
+            "look": _LOOKS.get(sure, "plain"),
+            "verdict": f"{sure.capitalize()}." if sure else "",
         }
         rows.append(run | {"forms": forms, "joins": joins} | words)
     return rows

@@ -11,7 +11,7 @@ import numpy as np
 from timme import theory
 from timme._arrays import Floats, Ints, Strings
 from timme.analysis.result import Analysis, Comparison
-from timme.analysis.tables import min_size
+from timme.analysis.tables import min_size, verdict
 from timme.confidence.assessment import Confidence
 from timme.hierarchy.curves import Curves
 from timme.hierarchy.stripes import lay_out_stripes
@@ -133,7 +133,7 @@ def dilution(analysis: Analysis, ax: Axes | None = None) -> Axes:
     colours = style.family_colours(analysis)
     _draw_stripes(axes, tree, places.order, least, colours)
     if analysis.confidence is not None and tree.n_sites <= _MOST_SHADED:
-        _shade(axes, analysis.confidence, np.argsort(places.order))
+        _shade(axes, analysis, analysis.confidence, np.argsort(places.order))
     style.draw_places(axes, places)
     style.draw_cutoffs(axes, "y", analysis)
     return axes
@@ -176,7 +176,7 @@ def _draw_stripes(axes: Axes, tree: Hierarchy, order: Ints, least: int, colours:
     axes.add_collection(drawn, autolim=False)
 
 
-def _shade(axes: Axes, confidence: Confidence, place: Ints) -> None:
+def _shade(axes: Axes, analysis: Analysis, confidence: Confidence, place: Ints) -> None:
     """Whiten the clusters that are not well supported, and say so in a legend."""
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
@@ -195,7 +195,7 @@ def _shade(axes: Axes, confidence: Confidence, place: Ints) -> None:
         left, low = place[sites].astype(np.float64), joined[sites]
         high = np.full(len(sites), tree.deaths[cluster])
         corners = np.array([[left, left, left + 1, left + 1], [low, high, high, low]])
-        rows[record.sure].append(corners.transpose(2, 1, 0))
+        rows[verdict(analysis, record)].append(corners.transpose(2, 1, 0))
     handles = []
     for sure, (alpha, hatch) in _SHADES.items():
         if not rows[sure]:
