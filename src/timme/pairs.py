@@ -40,7 +40,7 @@ _ONE, _OTHER = _SMALL * _ROW + _ONE, _SMALL * _COLUMN + _OTHER
 class Pairs(Described):
     """Pairs of objects, each once, lower first.
 
-    Parameters
+    Attributes
     ----------
     n_objects : int
         Number of objects.

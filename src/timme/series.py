@@ -109,10 +109,12 @@ def effective_size(
 
     Parameters
     ----------
-    series, replicas, errors
+    series, replicas
         As for :func:`autocorrelation`.
     weights : array_like, shape (snapshots,), optional
         Weights of the snapshots, which count as (Σ w)² / Σ w² of them.
+    errors
+        As for :func:`autocorrelation`.
     corrected : bool, optional
         As for :func:`correlation_time`.
 

@@ -297,7 +297,7 @@ def _names(particles: Any) -> tuple[npt.NDArray[Any], Ints]:
 class Matrix:
     """A symmetric matrix of σ, or of anything else that is small for what moves together.
 
-    Parameters
+    Attributes
     ----------
     values : ndarray or scipy.sparse.csr_array, shape (sites, sites)
         Pairs that a sparse matrix does not list are not compared.
