@@ -18,7 +18,7 @@ LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_CHAIN, MOST_MODULES = 300, 60, 28, 130
 # Code lines, without docstrings, comments and blank lines.
 BUDGETS = {
     "_kernels _arrays _text memory series": 1620,
-    "engine": 630,
+    "engine": 640,
     "objects contacts pairs site_pairs fluctuations parts": 1055,
     "hierarchy": 910,
     "ensemble data": 1265,

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import islice
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -139,9 +140,25 @@ class _Sums:
         """Merge what is measured next, and keep what all tiles gave for the parts that end."""
         for number in set(piece.parts) - self.held.keys() - set(piece.ended):
             self.held[number] = Moments.empty(len(self.pairs)).arrays
-        tiles = zip(*next(measured), strict=True)  # of each part that ends, what each tile gave
-        kept = (tuple(map(np.concatenate, zip(*tile, strict=True))) for tile in tiles)
-        self.held.update(zip(piece.ended, kept, strict=True))
+        self.held.update(zip(piece.ended, self._join(next(measured)), strict=True))
+
+    def _join(self, tiles: Iterable[list[Kept]]) -> list[Kept]:
+        """Join what tiles give for each part, copied as it comes.
+
+        If the first waited for the last, each would need new pages of memory, and mapping these
+        takes a third of the time of measuring.
+        """
+        rooms, ends, kept = list[npt.NDArray[Any]](), list[int](), list[Kept]()
+        for kept in tiles:
+            columns = [array for arrays in kept for array in arrays]
+            if not rooms:
+                rooms = [np.empty((len(self.pairs), *one.shape[1:]), one.dtype) for one in columns]
+                ends = [0] * len(columns)
+            for k, column in enumerate(columns):
+                rooms[k][ends[k] : ends[k] + len(column)] = column
+                ends[k] += len(column)
+        joined = (room[:end] for room, end in zip(rooms, ends, strict=True))
+        return [tuple(islice(joined, len(arrays))) for arrays in kept]
 
     def here(self, engine: Engine, pieces: list[_Piece]) -> Generator[Iterable[list[Kept]]]:
         """Read one block after another; threads measure, merge and reduce its tiles."""
