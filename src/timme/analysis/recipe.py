@@ -81,14 +81,14 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
         Called with the work done and the whole work; its method ``begin``, if it has one, with
         the name of each phase.
     checkpoint : path, optional
-        File in which the work is saved at intervals; a run that was interrupted goes on from it.
+        File in which the work is saved at intervals; an interrupted run continues from it.
     **options
         Fields of :class:`timme.analysis.Settings`, as values or as texts of the command line.
 
     Returns
     -------
     Analysis
-        The finding, with all that led to it.
+        The finding, with the results that led to it.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def assemble(
     hierarchy: Hierarchy | None = None,
     **display: Any,
 ) -> Analysis:
-    """Return the analysis of what was measured and linked step by step.
+    """Return the analysis of fluctuations that were measured and linked step by step.
 
     Parameters
     ----------
