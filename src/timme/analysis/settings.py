@@ -160,7 +160,7 @@ class _Running(Model):
     order: Literal["auto", "sequence", "labels"] = _display("Order in dilutions", default="auto")
     full: bool = _running("Write all figures, tables and index groups", "--full", default=False)
     workers: int | None = _running("Threads (default: all cores)", "-j", "--workers N", ge=1)
-    memory: Memory | None = _running("Memory to use at most, such as 2GB")
+    memory: Memory | None = _running("Maximum memory to use, such as 2GB")
     seed: int = _running("Seed of random numbers", default=0, ge=0)
 
 
@@ -171,8 +171,10 @@ class _Snapshots(_Running):
     begin: Bound = _reading("First frame (from 0 on), or a time", "-b", "--begin FRAME|TIME")
     end: Bound = _reading("Stop before this frame, or after this time", "-e", "--end FRAME|TIME")
     step: Stride = _reading("Use every Nth frame, or one frame per TIME", "-dt", "--step N|TIME")
-    common_atoms: bool = _reading("Atoms that all models share", "--common-atoms", default=False)
-    allow_truncated: bool = _reading("Use the whole frames of a damaged file", default=False)
+    common_atoms: bool = _reading(
+        "Use only atoms that all models share", "--common-atoms", default=False
+    )
+    allow_truncated: bool = _reading("Use complete frames of a damaged file", default=False)
     shown: Text | None = _display("Sites to draw and count, a selection (default: Cα, P or C4')")
 
 
@@ -190,7 +192,7 @@ class _Trajectories(_Snapshots):
     unwrap: bool = _reading("Follow molecules out of the periodic box", "--unwrap", default=False)
     columns: Columns | None = _reading("Columns of a table of tracks", "--columns FRAME,ID,X,Y")
     weights: Numbers | Text | None = _reading("Weights of snapshots: numbers or a file", path=True)
-    gaps: bool | None = _reading("NaN means: not seen in this snapshot (default: in tables only)")
+    gaps: bool | None = _reading("NaN means not seen in the snapshot (default: in tables only)")
     bonds: Literal["auto", "file", "guess", "none"] = _reading("Covalent bonds", default="auto")
     replicas: Literal["one"] | Counts | None = _confidence(
         "Frames in each independent run (default: detected from the files)",
@@ -219,8 +221,8 @@ class Settings(_Trajectories):
         "(default: contact:10 for molecules)",
         "--pairs RULE|FILE", default="auto", path=True, choices=PAIRS,
     )  # fmt: skip
-    contacts: int = _pairs("Snapshots in which a pair is in contact", default=1, ge=1)
-    min_bonds: int | None = _pairs("Bonds between a pair at least (default: 4 in molecules)", ge=0)
+    contacts: int = _pairs("Snapshots in which pairs must be in contact", default=1, ge=1)
+    min_bonds: int | None = _pairs("Fewest bonds between a pair (default: 4 in molecules)", ge=0)
     linkage: Literal["single", "braced", "average"] = _pairs(
         "How pairs join into clusters (the paper: single)", "--linkage NAME", default="single"
     )
@@ -229,7 +231,7 @@ class Settings(_Trajectories):
         takes="a length, one for each axis such as 0.03,0.03,0.06, or auto",
     )  # fmt: skip
     confidence: bool | None = _confidence("Resample to see which clusters recur (default: yes)")
-    chance: bool | None = _confidence("Compare with independent walkers (default: if particles)")
+    chance: bool | None = _confidence("Compare with independent walkers (default: for particles)")
     cutoff: float | None = _display("Report the clusters at this σc, too", "--cutoff VALUE")
     length: float | None = _display("Length a of the axis σ/a (default: that of a bond)", gt=0)
 
@@ -245,7 +247,7 @@ class MotionSettings(_Trajectories):
         "Two structures, to measure angles along the transition between them",
         "--axis-from FILE,FILE", path=True, min_length=2, max_length=2, takes="two files",
     )  # fmt: skip
-    superposed: Text | None = _motion("Superposed snapshots", "--superposed FILE", path=True)
+    superposed: Text | None = _motion("Write superposed snapshots", "--superposed FILE", path=True)
 
 
 class RigiditySettings(_Snapshots):
@@ -258,13 +260,15 @@ class RigiditySettings(_Snapshots):
     energy: float = _network(
         "Weakest hydrogen bonds that hold, in kcal/mol", "--energy E", default=-1.0
     )
-    ensemble: bool = _network("Decompose all models or frames", "--ensemble", default=False)
-    perturb: int | None = _network("Decompose this many copies, moved by 0.1 Å", ge=2)
+    ensemble: bool = _network("Analyse all models or frames", "--ensemble", default=False)
+    perturb: int | None = _network("Analyse this many copies, perturbed by 0.1 Å", ge=2)
     ph: float = _network("pH for added hydrogens", default=7.0, ge=0, le=14)
     tethers: Literal["shortest", "all", "none"] = _network(
         "Hydrophobic tethers between an atom and a residue", "--tethers NAME", default="shortest"
     )
-    constraints: Text | None = _network("Read bonds that hold", "--constraints FILE", path=True)
+    constraints: Text | None = _network(
+        "Read the constraints from a file", "--constraints FILE", path=True
+    )
 
     @pydantic.model_validator(mode="after")
     def _refuse_contradictions(self) -> Self:
