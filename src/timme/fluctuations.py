@@ -41,7 +41,7 @@ _NOTHING = np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64)  # pai
 
 
 class TooFewSnapshotsError(ValueError):
-    """Raised for an ensemble of a single snapshot, of which nothing fluctuates."""
+    """Raised for an ensemble of a single snapshot, in which nothing fluctuates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
