@@ -82,7 +82,7 @@ class Objects(Described):
 
     @property
     def anchors(self) -> Ints:
-        """Site that stands for each object: the heaviest in its centre, of equals the first."""
+        """Site that stands for each object: the one with the largest weight in its centre, the first of equals."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         order = np.lexsort((np.arange(len(owners)), -self.centre_weights, owners))
         return self.members[order[self.offsets[:-1]]]
@@ -151,7 +151,7 @@ class Centres(Step):
         return len(self.offsets) - 1
 
     def select(self, sites: Ints) -> tuple[Centres, Ints]:
-        """Keep some of the groups, and tell which sites they need."""
+        """Keep some of the groups, and return which sites they need."""
         places = np.concatenate([np.arange(*self.offsets[k : k + 2]) for k in sites])
         needed, members = np.unique(self.members[places], return_inverse=True)
         offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[sites])])
@@ -408,7 +408,7 @@ def groups(
 
 
 def require_objects(given: object, step: str) -> None:
-    """Refuse anything but objects, and say how they are made."""
+    """Raise an error for anything but objects, and say how to make them."""
     made = "pass timme.objects.points(ensemble), or its bodies, residues, …"
     require(given, Objects, step, {"other": made})
 
