@@ -1,7 +1,7 @@
 """The folder of a result: one list of files, written whole or not at all.
 
 A folder is filled under another name beside its own and then renamed. At every moment the old or
-the new result is complete; what a killed run left behind is put right by the next one.
+the new result is complete; the next run cleans up after one that was killed.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ COMPARISON_FILES = [
 
 
 def files_of(result: Any, *, full: bool = True) -> list[File]:
-    """Return the files of a result, those on demand included."""
+    """Return the files of a result, including those written on demand."""
     listed = FILES if isinstance(result, Analysis) else COMPARISON_FILES
     return [file for file in listed if (full or not file.full) and file.when(result)]
 
