@@ -114,7 +114,7 @@ class Pairs(Described):
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
-    """Return all pairs, also of objects far apart; no list is made.
+    """Return all pairs, even of objects far apart, without making a list.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     progress : callable, optional
         Called with the number of snapshots searched and of all.
     checkpoint : Checkpoint, optional
-        File in which contacts are saved at intervals, and from which the search goes on.
+        File in which contacts are saved at intervals, and from which the search continues.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def nearest(
     objects : Objects
         What is compared.
     count : int
-        Number of nearest partners of each object; of equal distances, the lower index counts.
+        Number of nearest partners of each object; of equal distances, the lower index is used.
     by : {"first", "mean"}, optional
         Distance of the centres in the first snapshot, or its mean over all snapshots, which needs
         no superposition.
@@ -342,7 +342,7 @@ def sorted_pairs(index: Ints, n_objects: int) -> Ints:
 class OnSphere(Step):
     """Puts latitude and longitude, in degrees, onto the surface of the Earth in space, in km.
 
-    Who is near whom stays the same: the longer a way along the surface, the longer its chord.
+    The order of distances is kept: the longer a path along the surface, the longer its chord.
     """
 
     __slots__ = ()
