@@ -82,7 +82,7 @@ class Objects(Described):
 
     @property
     def anchors(self) -> Ints:
-        """Site that stands for each object: the one with the largest weight in its centre, the first of equals."""
+        """Site that stands for each object: the first of largest weight in its centre."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         order = np.lexsort((np.arange(len(owners)), -self.centre_weights, owners))
         return self.members[order[self.offsets[:-1]]]
