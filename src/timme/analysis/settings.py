@@ -171,9 +171,7 @@ class _Snapshots(_Running):
     begin: Bound = _reading("First frame (from 0 on), or a time", "-b", "--begin FRAME|TIME")
     end: Bound = _reading("Stop before this frame, or after this time", "-e", "--end FRAME|TIME")
     step: Stride = _reading("Use every Nth frame, or one frame per TIME", "-dt", "--step N|TIME")
-    common_atoms: bool = _reading(
-        "Use only atoms that all models share", "--common-atoms", default=False
-    )
+    common_atoms: bool = _reading("Atoms that all models share", "--common-atoms", default=False)
     allow_truncated: bool = _reading("Use complete frames of a damaged file", default=False)
     shown: Text | None = _display("Sites to draw and count, a selection (default: Cα, P or C4')")
 
@@ -266,9 +264,7 @@ class RigiditySettings(_Snapshots):
     tethers: Literal["shortest", "all", "none"] = _network(
         "Hydrophobic tethers between an atom and a residue", "--tethers NAME", default="shortest"
     )
-    constraints: Text | None = _network(
-        "Read the constraints from a file", "--constraints FILE", path=True
-    )
+    constraints: Text | None = _network("Read the constraints", "--constraints FILE", path=True)
 
     @pydantic.model_validator(mode="after")
     def _refuse_contradictions(self) -> Self:
