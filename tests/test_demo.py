@@ -19,11 +19,11 @@ from timme.demo import DEMOS, analyse_demo
         ("spheres", "spheres: 871 of 991 form one network at σc = 0.19 µm (0.15 diameters), arr"),
         (
             "fluid",
-            "fluid: no lasting clusters among 991 particles, but correlated motion; the largest cl",
+            "fluid: no lasting clusters among 991 particles, but larger ones than by chance; ",
         ),
         (
             "water",
-            "water: no lasting clusters among 1,000 molecules, but correlated motion; the larg",
+            "water: no lasting clusters among 1,000 molecules, but larger ones than by chance; ",
         ),
         (
             "hinge",

@@ -317,12 +317,7 @@ def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
     require_objects(objects, step)
     remedy = "pass timme.pairs.all(objects), or those within a radius"
     require(pairs, Pairs, f"{step}, as its second argument,", {"other": remedy})
-    if objects.ensemble.n_snapshots < 2:
-        raise TooFewSnapshotsError(
-            f"{objects.ensemble.prefix}at least 2 snapshots are needed to measure fluctuations, "
-            f"got {objects.ensemble.n_snapshots}: read more models or frames, or use "
-            "timme.analyse_rigidity for a single structure"
-        )
+    _refuse_single(objects.ensemble)
     if pairs.n_objects != len(objects):
         raise ValueError(
             f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}: "
@@ -341,9 +336,19 @@ def warn_near_half_box(n_near: int, n_pairs: int) -> None:
         )
 
 
+def _refuse_single(ensemble: Any) -> None:
+    if ensemble.n_snapshots < 2:
+        raise TooFewSnapshotsError(
+            f"{ensemble.prefix}at least 2 snapshots are needed to measure fluctuations, got "
+            f"{ensemble.n_snapshots}: read more models or frames, or use timme.analyse_rigidity "
+            "for a single structure"
+        )
+
+
 def choose_overlap(objects: Objects, min_overlap: Overlap) -> int:
     """Return how many snapshots two objects must share."""
     ensemble = objects.ensemble
+    _refuse_single(ensemble)
     n_snapshots = ensemble.n_counting
     usual = max(2, math.ceil(n_snapshots / 2)) if ensemble.gaps else n_snapshots
     if min_overlap == "auto" and ensemble.gaps:

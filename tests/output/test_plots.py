@@ -39,3 +39,9 @@ def test_groups_of_the_finding_keep_its_verdict() -> None:
     assert np.array_equal(np.flatnonzero(found.finding.labels == 0), np.arange(15))
     table = clusters(found).to_dataframe()
     assert table.loc[table["size"] == 15, "verdict"].tolist() == ["well supported"]
+
+
+def test_particles_in_many_dimensions_are_drawn() -> None:
+    made = analyse(np.random.default_rng(0).normal(size=(20, 12, 6)) * [1, 1, 1, 1, 2, 3])
+    labels = {axes.get_xlabel() for axes in plot(made, "finding").axes}
+    assert "axis 5" in labels

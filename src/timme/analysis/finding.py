@@ -244,12 +244,17 @@ def _network(case: Case) -> Words:
 def _none(case: Case) -> Words:
     """No lasting clusters, with the largest beside its chance level."""
     n, size, high = case.evidence.n_sites, case.largest, case.by_chance[1]
+    sure: Sure = "no error bars" if case.evidence.n_snapshots is None else ""
+    if size == n and case.cutoff is not None:
+        at = cutoff(case.analysis, case.cutoff)
+        return Words(
+            f"no group stands out: all {n:,} {noun(case.analysis)} join by {at}.", [], sure
+        )
     what = "no lasting clusters" if size > high else "no group moves together"
-    but = ", but correlated motion" * (size > 2 * high)
+    but = ", but larger ones than by chance" * (size > 2 * high)
     sentence = f"{what} among {n:,} {noun(case.analysis)}{but}"
     if case.cutoff is not None:
         sentence += f"; the largest cluster has {size:,} at {cutoff(case.analysis, case.cutoff)}"
-    sure: Sure = "no error bars" if case.evidence.n_snapshots is None else ""
     return Words(f"{sentence}.", [_drift_note(case)], sure)
 
 

@@ -324,7 +324,7 @@ def make(model: type[M], /, **options: Any) -> M:
     (20.0, 20.0, 20.0)
     """
     for name in options.keys() - model.model_fields.keys():
-        near = get_close_matches(name, hints := hints_for(model), n=1)
+        near = get_close_matches(name, hints := hints_for(model), 1, 0.75)
         raise ValueError(
             f"there is no option {name}=" + (f": use {hints[near[0]]}" if near else "")
         )

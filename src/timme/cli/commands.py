@@ -96,7 +96,7 @@ def _unknown(error: click.NoSuchOption, model: type[Model] | None) -> str:
     hints = {f"--{name.replace('_', '-')}": in_options(hint, model) for name, hint in found.items()}
     for each in error.ctx.command.params if error.ctx else ():
         hints |= {flag: flag for flag in each.opts if flag.startswith("--")}
-    near = [f": use {hints[each]}" for each in get_close_matches(error.option_name, hints, n=1)]
+    near = [f": use {hints[each]}" for each in get_close_matches(error.option_name, hints, 1, 0.75)]
     return "".join([f"there is no option {error.option_name}", *near])
 
 

@@ -300,8 +300,8 @@ def find(result: Any, name: str, *, figures: bool = False) -> list[File]:
     found = [file for file in listed if name in stems[file]]
     found = found or [f for f in listed if name and any(s.startswith(name) for s in stems[f])]
     if not found:
-        known = [_stem(file) for file in listed]
-        near = difflib.get_close_matches(name, known, n=1) or [", ".join(sorted(known))]
+        known = sorted({_stem(file) for file in listed})
+        near = difflib.get_close_matches(name, known, n=1) or [", ".join(known)]
         raise ValueError(f"this result has no file {name!r}: choose {near[0]}")
     return found
 

@@ -94,7 +94,7 @@ def _draw_in_space(axes: Axes, analysis: Analysis) -> None:
         across, up = points[labels == group][:, widest].T
         axes.scatter(across, up, s=size, color=str(colours[group]), linewidths=0)
     axes.set_aspect("equal")
-    x, y = ("xyz"[direction] for direction in widest)
+    x, y = ("xyz"[axis] if axis < 3 else f"axis {axis + 1}" for axis in widest)
     axes.set(xlabel=style.with_unit(x, system.unit), ylabel=style.with_unit(y, system.unit))
     _name_groups(axes, analysis, labels, "beside", columns=1)
 

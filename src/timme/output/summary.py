@@ -33,11 +33,13 @@ def answer(result: Any, folder: str | None = None) -> str:
     text = "" if result.finding is None else result.finding.text(_WIDTH)
     if folder is None:
         return text
-    more, viewer = "matched.csv", "PyMOL: view.pml"
-    if isinstance(result, Analysis):
-        more = _table_of(result)
-        viewer = viewer if result.made.kind == "molecule" else "OVITO: sites.extxyz"
-    return f"{text}\nOpen {folder}/report.html  (more: summary.txt, {more}; {viewer})"
+    whole = isinstance(result, Analysis)
+    one = result if whole else result.first
+    more = _table_of(result) if whole else "matched.csv"
+    kind, n_dimensions = one.made.kind, one.system.coordinates.shape[1]
+    viewer = "; PyMOL: view.pml" * (kind == "molecule" and n_dimensions == 3)
+    viewer += "; OVITO: sites.extxyz" * (whole and kind == "particles" and n_dimensions > 0)
+    return f"{text}\nOpen {folder}/report.html  (more: summary.txt, {more}{viewer})"
 
 
 def _table_of(analysis: Analysis) -> str:
@@ -45,7 +47,8 @@ def _table_of(analysis: Analysis) -> str:
     if analysis.rigidity is not None:
         return "constraints.csv"
     if analysis.made.recipe == "motion":
-        return "bodies.csv, angles.csv"
+        moves = analysis.motion is not None and bool(analysis.motion.hinges)
+        return "bodies.csv" + ", angles.csv" * moves
     if len(analysis.bodies) > 1:
         return "bodies.csv"
     return "sites.csv" if analysis.made.kind == "molecule" else "clusters.csv"
