@@ -26,8 +26,8 @@ BUDGETS = {
     "rigidity comparison theory synthetic demo": 1810,
     "confidence motion": 2390,
     "analysis": 2665,
-    "output notebook": 1695,
-    "cli server mdanalysis sklearn __init__ __main__": 1525,
+    "output notebook": 1705,
+    "cli server mdanalysis sklearn __init__ __main__": 1530,
 }
 WHOLE, TESTS = 17_800, 14_000
 
