@@ -16,7 +16,7 @@ import pytest
 from tests.cli.conftest import Call
 
 HERE = Path(__file__).parent
-SHARED = HERE.parents[3] / "shared" / "data"
+SHARED = HERE.parents[2] / "shared" / "data"
 FOLDERS = {
     **dict.fromkeys(("4ake.pdb", "1ake.pdb", "1omp.pdb", "1anf.pdb"), SHARED / "xray"),
     "1a2p.pdb": SHARED / "xray",
