@@ -174,6 +174,8 @@ def run(files: tuple[str, ...], **options: Any) -> None:
     FILES are an ensemble (PDB, mmCIF, a table of tracks, an array), a topology and trajectories,
     two structures, pdb:CODE, or a matrix of σ.
     """
+    if (Path(files[0]) / "result.npz").is_file():
+        raise ValueError(f"{files[0]} is a result: use timme show, timme motion or timme compare")
     _carry_out("analysis.recipe:analyse", files, _name(files), options)
 
 
