@@ -39,6 +39,8 @@ def test_groups_of_the_finding_keep_its_verdict() -> None:
     assert np.array_equal(np.flatnonzero(found.finding.labels == 0), np.arange(15))
     table = clusters(found).to_dataframe()
     assert table.loc[table["size"] == 15, "verdict"].tolist() == ["well supported"]
+    bare = replace(found, finding=replace(found.finding, sure="no error bars"))
+    assert plot(bare, "dilution").collections  # another group of the finding has no support
 
 
 def test_particles_in_many_dimensions_are_drawn() -> None:

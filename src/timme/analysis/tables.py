@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from timme.analysis.result import Analysis, Comparison
-    from timme.confidence.assessment import ClusterRecord
     from timme.motion.hinges import Hinge
 
 _ASCII = str.maketrans({"Å": "A", "µ": "u", "σ": "sigma", "/": "_", " ": "_", "°": "deg"})
@@ -176,19 +175,20 @@ def clusters(analysis: Analysis) -> Table:
         inside: [getattr(record.separation, "inside", np.nan) for record in records],
         outside: [getattr(record.separation, "across", np.nan) for record in records],
         "chance_overlap": [record.chance for record in records],
-        "verdict": [verdict(analysis, record) for record in records],
+        "verdict": [verdict(analysis, place) for place in range(len(records))],
     }
     return Table(found)
 
 
-def verdict(analysis: Analysis, record: ClusterRecord) -> str:
+def verdict(analysis: Analysis, place: int) -> str:
     """Return how well a cluster is supported; groups of the finding have its verdict."""
-    found = analysis.finding
-    if found is not None and found.kind == "groups":
+    record, found = analysis.clusters[place], analysis.finding
+    sure = "" if math.isnan(record.support) else record.sure
+    if sure and found is not None and found.kind == "groups" and found.sure != "no error bars":
         group = found.labels[record.sites[0]]
         if group >= 0 and np.array_equal(np.flatnonzero(found.labels == group), record.sites):
             return found.sure
-    return "" if math.isnan(record.support) else record.sure
+    return sure
 
 
 def levels(analysis: Analysis) -> Table:

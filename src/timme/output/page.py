@@ -312,7 +312,7 @@ def _clusters(analysis: Analysis) -> list[Scene]:
     rows = []
     for place, (node, record) in enumerate(zip(condensed.nodes, analysis.clusters, strict=True)):
         assessed, separation = not math.isnan(record.support), record.separation
-        sure = tables.verdict(analysis, record)
+        sure = tables.verdict(analysis, place)
         own = (condensed.owners == place) & (tree.sizes >= large)
         start = int(tree.starts[node])
         run = {"start": start, "stop": start + int(tree.sizes[node])}

@@ -195,7 +195,7 @@ def _shade(axes: Axes, analysis: Analysis, confidence: Confidence, place: Ints) 
         left, low = place[sites].astype(np.float64), joined[sites]
         high = np.full(len(sites), tree.deaths[cluster])
         corners = np.array([[left, left, left + 1, left + 1], [low, high, high, low]])
-        rows[verdict(analysis, record)].append(corners.transpose(2, 1, 0))
+        rows[verdict(analysis, cluster)].append(corners.transpose(2, 1, 0))
     handles = []
     for sure, (alpha, hatch) in _SHADES.items():
         if not rows[sure]:
