@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 WORKERS ?= 2
 # Bytecode is kept whatever the environment says.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+# Tests that compare compiled loops with references, on systems that are small enough for both.
+KERNELS := $(patsubst %,tests/core/test_%.py,linkage moments objects pairs parts tree)
 
 # The first interpreter that is new enough and can make an environment; or choose: make PYTHON=...
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3
@@ -31,7 +33,7 @@ test: $(VENV)/dev.stamp  ## Run the tests, those marked slow excepted
 test-slow: export HYPOTHESIS_PROFILE := nightly
 test-slow: $(VENV)/dev.stamp  ## Run all tests, and those of the kernels with the JIT off
 	$(PYTEST) -m "" $(PYTEST_ARGS)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/core
+	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(PYTEST) -q $(KERNELS)
 
 test-oldest: | $(BIN)/python  ## Run the tests with the oldest dependencies that pyproject.toml allows
 	$(PIP) uv

@@ -37,6 +37,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 600  # seconds; a first run compiles
 autosummary_generate = ["generated/python.rst"]  # by options.py
 numpydoc_show_class_members = False
+autodoc_typehints = "none"  # the sections on parameters name them
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"

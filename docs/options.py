@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from inspect import ismodule
+from inspect import isclass, ismodule
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import timme
+from timme._text import Described
 from timme.analysis import settings
 
 FOLDER = Path(__file__).with_name("generated")
@@ -23,17 +26,21 @@ def table(model: type[settings.Model]) -> Iterator[str]:
     """Yield the rows of a command, in the order of its help."""
     yield "| option | in Python | default | meaning |\n|---|---|---|---|"
     fields = model.model_fields
-    groups = {
-        name: settings.GROUPS.index(settings.details(model, name)["group"]) for name in fields
-    }
     assign = "--limit" if model is settings.ServeSettings else "--set"
-    for name in sorted(fields, key=groups.__getitem__):
+    for name in settings.in_order(model):
         about, default = settings.details(model, name), fields[name].default
         label = f" {about['label']}" if about["flags"] and about["label"] else ""
         option = ", ".join(f"`{flag}{label}`" for flag in about["flags"] or [f"{assign} {name}=…"])
         plain = {"None": "–", "True": "yes", "False": "no"}.get(str(default), str(default))
         usual, meaning = about["usual"] or plain, fields[name].description
         yield f"| {option.replace('|', chr(92) + '|')} | `{name}` | {usual} | {meaning} |"
+
+
+def is_public(each: Any, module: ModuleType) -> bool:
+    """Return whether a module without a list offers this: a documented function, or a result."""
+    result = isclass(each) and issubclass(each, Described)
+    documented = result or "Parameters\n" in (each.__doc__ or "")
+    return documented and getattr(each, "__module__", "") == module.__name__
 
 
 def names() -> Iterator[str]:
@@ -43,8 +50,7 @@ def names() -> Iterator[str]:
     lists[""] += ["mdanalysis.CoMovingClusters", "sklearn.CoMovingClustering"]
     for name, module in every.items():
         if ismodule(module):
-            found = {n: getattr(each, "__module__", "") for n, each in vars(module).items()}
-            own = [n for n, home in found.items() if n[0] != "_" and home == module.__name__]
+            own = [n for n, each in vars(module).items() if is_public(each, module)]
             public = set(getattr(module, "__all__", own)) - every.keys()
             lists[name] = [f"{name}.{each}" for each in sorted(public)]
     yield "Python\n======\n\n.. currentmodule:: timme"

@@ -151,8 +151,8 @@ def barnase_rows(crystal: timme.Analysis, nmr: timme.Analysis, md: timme.Analysi
     return [
         Row("barnase, FIRST (1a2p) and NMR (1bnr)", "−0.048 kcal/mol, 0.04",
             compare(crystal, nmr, -0.048, 0.04),
-            "small rigid pieces agree best; at the paper's cutoffs the cores overlap, and the rest "
-            "depends on weak bonds and tethers, whose rules differ"),
+            "the cores agree at cutoffs near those of the paper; at its own they overlap, and the "
+            "rest depends on weak bonds and tethers, whose rules differ"),
         Row("barnase, FIRST and 0.1 ns of MD", "−0.048 kcal/mol, 0.068",
             compare(crystal, md, -0.048, 0.068),
             "in 0.1 ns nearly all residues move as one; the index depends on the few others"),

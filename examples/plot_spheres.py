@@ -2,7 +2,7 @@
 Attracting spheres
 ==================
 
-991 spheres, 1.3 µm across, between two walls: a gel, whose network is arrested while other
+991 spheres, 1.3 µm across, between two plates: a gel, whose network is arrested while other
 spheres move, and a dense fluid. Both were simulated and carry the localization error of a
 confocal microscope. Spheres that touch in at least one snapshot are compared.
 """

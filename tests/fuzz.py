@@ -41,7 +41,7 @@ FILES = {
     "PDB": ("models.pdb", "models-altlocs.pdb"),
     "mmCIF": ("models.cif", "models-altlocs.cif"),
     "table": ("trackmate.csv", "imaris.csv", "tabs.tsv", "blanks.txt"),
-    "matrix": ("matrix.csv", "matrix.npy", "errors.json"),
+    "matrix": ("matrix.csv", "matrix.npy", "matrix.mtx", "errors.json"),
 }
 TEXTS = frozenset(("GRO", "XYZ", "dump", "data", "PDB", "mmCIF", "table"))
 BARE = frozenset(("XTC", "TRR", "DCD", "NetCDF"))  # that are read with a topology

@@ -465,3 +465,11 @@ def correlation_time(
     rho = [(r + added * m / n) / (1 + added) for r, m in zip(rho, products, strict=True)]
     most = sum(length**2 for length in replicas) / n
     return min(max(initial_sum(rho), half_sum(rho)), most)
+
+
+def masks(condensed: Any) -> Any:
+    """Which sites (clusters, sites) belong to which cluster of a condensed tree."""
+    every = range(condensed.hierarchy.n_sites)
+    members = [set(condensed.members(k).tolist()) for k in range(len(condensed))]
+    found = [[site in own for site in every] for own in members]
+    return np.array(found, bool).reshape(len(members), len(every))

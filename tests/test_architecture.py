@@ -17,19 +17,19 @@ LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_CHAIN, MOST_MODULES = 300, 60, 28, 130
 
 # Code lines, without docstrings, comments and blank lines.
 BUDGETS = {
-    "_kernels _arrays _text memory series": 1620,
-    "engine": 640,
-    "objects contacts pairs site_pairs fluctuations parts": 1060,
-    "hierarchy": 910,
+    "_kernels _arrays _text memory series": 1640,
+    "engine": 655,
+    "objects contacts pairs site_pairs fluctuations parts": 1065,
+    "hierarchy": 920,
     "ensemble data": 1265,
-    "io": 2265,
-    "rigidity comparison theory synthetic demo": 1810,
-    "confidence motion": 2390,
-    "analysis": 2665,
-    "output notebook": 1705,
+    "io": 2490,
+    "rigidity comparison theory synthetic demo": 1800,
+    "confidence motion": 2465,
+    "analysis": 2945,
+    "output notebook": 1735,
     "cli server mdanalysis sklearn __init__ __main__": 1530,
 }
-WHOLE, TESTS = 17_800, 14_000
+WHOLE, TESTS = 18_450, 14_180
 
 SKIPPED = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),

@@ -15,7 +15,16 @@ WORDS = (
 BANNED = re.compile(
     rf"(?<![a-z])(?:{'|'.join(WORDS).replace(' ', '[ _]')})(?![a-z])", re.IGNORECASE
 )
-PLACES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/*.py", "src/**/*.py")
+PLACES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/*.md",
+    "docs/*.py",
+    "examples/**/*.py",
+    "examples/**/*.rst",
+    "src/**/*.py",
+)
 TESTS = re.compile(r"^ *def (test_\w+)", re.MULTILINE)
 
 

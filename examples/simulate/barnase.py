@@ -18,16 +18,16 @@ from stages import Model, Stage, collect, options, run
 CODE = "1a2p"
 SHORT = 8  # residues
 PADDING = 0.5  # nm between a sphere about protein and kept waters and the next such sphere
-SHELL = 0.32  # nm: crystal waters this near to the protein stay
-CUTOFF = 0.8  # nm, beyond it PME
+SHELL = 0.32  # nm: crystal waters this close to the protein are kept
+CUTOFF = 0.8  # nm, of the direct sum of PME
 HEAVY = 3.0  # dalton, of hydrogen, taken from the atom it is bound to
 TRAJECTORIES = {"early": "barnase_early.xtc", "production": "barnase.xtc"}
-STIFFNESS = 1000.0  # kJ/(mol nm²), of what holds heavy atoms in the first stages
+STIFFNESS = 1000.0  # kJ/(mol nm²), of restraints in the first stages
 
 
 def main(arguments: list[str]) -> None:
     parser = options(__doc__)
-    parser.add_argument("--structure", type=Path, help="a file of 1A2P; fetched if not given")
+    parser.add_argument("--structure", type=Path, help="file of 1A2P; default: fetch it")
     chosen = parser.parse_args(arguments)
     stages = short_stages() if chosen.short else full_stages()
     model = protein(prepared(chosen))
@@ -48,7 +48,7 @@ def full_stages() -> list[Stage]:
 
 
 def short_stages() -> list[Stage]:
-    """The same in small, of a protein cut short."""
+    """Short stages for a fragment of the protein."""
     return [
         Stage("held", 0.1, 0, 0.002, 300.0, 5.0, ("held",)),
         Stage("pressed", 0.2, 0, 0.004, 300.0, 2.0, ("held", "pressure")),
@@ -59,7 +59,7 @@ def short_stages() -> list[Stage]:
 
 
 def prepared(chosen: Namespace) -> app.PDBxFile:
-    """The start of the run, made by its first call and read by those that go on."""
+    """Return the initial structure, made once for each folder."""
     path = chosen.folder / "start.cif"
     if not path.exists():
         solvated = solvate(chosen.structure, chosen.seed, short=chosen.short)
@@ -72,7 +72,7 @@ def prepared(chosen: Namespace) -> app.PDBxFile:
 
 
 def solvate(structure: Path | None, seed: int, *, short: bool = False) -> app.Modeller:
-    """Chain A with all atoms, the waters seen at its surface, more water, and ions."""
+    """Return chain A with all atoms, crystal waters at its surface, more water, and ions."""
     random.seed(seed)  # which waters become ions
     solvated = complete(structure, seed, SHORT if short else None)
     solvated.delete(far_waters(solvated))
@@ -84,7 +84,7 @@ def solvate(structure: Path | None, seed: int, *, short: bool = False) -> app.Mo
 
 
 def complete(structure: Path | None, seed: int, n_residues: int | None) -> app.Modeller:
-    """Chain A and its waters with all heavy atoms; residues that were not seen stay away."""
+    """Return chain A and its waters with all heavy atoms; missing residues are not added."""
     source = {"filename": str(structure)} if structure else {"pdbid": CODE}
     fixer = PDBFixer(**source)
     chains = [chain.id for chain in fixer.topology.chains()]
@@ -103,7 +103,7 @@ def complete(structure: Path | None, seed: int, n_residues: int | None) -> app.M
 
 
 def far_waters(model: app.Modeller) -> list[app.topology.Residue]:
-    """Waters of the crystal beyond the first shell, which would only make the box larger."""
+    """Crystal waters beyond the first shell, which would only enlarge the box."""
     positions = np.array(model.positions.value_in_unit(unit.nanometer))
     near = cKDTree(positions[protein_atoms(model.topology)])
     waters = [each for each in model.topology.residues() if each.name == "HOH"]
@@ -111,7 +111,7 @@ def far_waters(model: app.Modeller) -> list[app.topology.Residue]:
 
 
 def protein(start: app.PDBxFile) -> Model:
-    """The start with forces: PME, rigid waters and bonds to hydrogen, heavy hydrogens."""
+    """Return the system with PME, rigid water, constrained bonds to hydrogen, heavy hydrogens."""
     positions = np.array(start.positions.value_in_unit(unit.nanometer))
     kept = protein_atoms(start.topology)
 
@@ -124,7 +124,7 @@ def protein(start: app.PDBxFile) -> Model:
             hydrogenMass=HEAVY,
         )
         if "pressure" in stage.options:
-            every = 10 if "held" in stage.options else 50  # steps: first the box finds its size
+            every = 10 if "held" in stage.options else 50  # steps; the volume relaxes first
             system.addForce(openmm.MonteCarloBarostat(1.01325, stage.temperature, every))
         if "held" in stage.options:
             heavy = [a.index for a in start.topology.atoms() if a.element.symbol != "H"]
@@ -135,7 +135,7 @@ def protein(start: app.PDBxFile) -> Model:
 
 
 def springs(atoms: np.ndarray, positions: np.ndarray) -> openmm.CustomExternalForce:
-    """What holds atoms where they are."""
+    """Restrain atoms to their initial positions."""
     force = openmm.CustomExternalForce("0.5*k*periodicdistance(x, y, z, x0, y0, z0)^2")
     force.addGlobalParameter("k", STIFFNESS)
     for name in ("x0", "y0", "z0"):
@@ -150,13 +150,13 @@ def field() -> app.ForceField:
 
 
 def protein_atoms(topology: app.Topology) -> np.ndarray:
-    """Indices of the first chain's atoms, without the waters that bear its name."""
+    """Indices of the atoms of the first chain, without its waters."""
     residues = (each for each in next(topology.chains()).residues() if each.name != "HOH")
     return np.array([atom.index for residue in residues for atom in residue.atoms()])
 
 
 def write_topology(model: Model, folder: Path) -> mda.Universe:
-    """The protein alone, as it started."""
+    """Write the initial structure of the protein."""
     alone = app.Modeller(model.topology, model.positions * unit.nanometer)
     kept = set(model.kept.tolist())
     alone.delete([atom for atom in alone.topology.atoms() if atom.index not in kept])

@@ -1,9 +1,9 @@
-"""Brownian motion of attracting spheres between two walls: potential, forces and steps.
+"""Brownian motion of attracting spheres between two plates: potential, forces and steps.
 
-Lengths are in diameters d, energies in k_B T, times in d²/D with D the diffusion constant of one
-sphere alone. Spheres are pseudo-hard: a stiff spring pushes those that overlap apart. The
-attraction is that of Asakura and Oosawa: small coils of a polymer in the fluid, of `reach`
-diameters each, press two spheres together where no coil fits between them.
+Lengths are in diameters d, energies in k_B T, times in d²/D with D the diffusion constant of a
+single sphere. Spheres are pseudo-hard: a stiff spring separates those that overlap. The
+attraction is that of Asakura and Oosawa: coils of a polymer, `reach` diameters wide, push two
+spheres together where no coil fits between them.
 """
 
 import math
@@ -12,13 +12,13 @@ import numpy as np
 from numba import njit
 
 STIFFNESS = 10_000.0  # k_B T/d², of the spring: an overlap of 0.014 d costs k_B T
-SKIN = 0.35  # farther than they attract, pairs are listed, to be looked at for many steps
-MOST_NEIGHBOURS = 60  # listed, of a sphere
+SKIN = 0.35  # beyond the range of attraction, in lists of pairs that serve many steps
+MOST_NEIGHBOURS = 60  # of a sphere
 
 
 @njit(inline="always")
 def push(distance: float, strength: float, reach: float) -> float:
-    """Force between two spheres, along the line from one to the other."""
+    """Force between two spheres, along the line that joins them."""
     force = STIFFNESS * max(0.0, 1 - distance)
     if distance < 1 + reach:
         force += strength * _slope(distance / (1 + reach)) / (1 + reach) / _overlap(1 / (1 + reach))
@@ -26,14 +26,14 @@ def push(distance: float, strength: float, reach: float) -> float:
 
 
 def energy(distance: np.ndarray, strength: float, reach: float) -> np.ndarray:
-    """Energy of two spheres: minus the integral of the force."""
+    """Energy of two spheres: minus the integral of `push`."""
     zones = _overlap(np.minimum(distance / (1 + reach), 1.0))
     spring = STIFFNESS / 2 * np.maximum(0.0, 1 - distance) ** 2
     return spring - strength * zones / _overlap(1 / (1 + reach))
 
 
 def strength_for(depth: float, reach: float) -> float:
-    """Strength of the attraction at contact with which the energy is lowest at minus `depth`."""
+    """Strength of the attraction at contact for which the minimum of the energy is -`depth`."""
     distance = np.linspace(0.95, 1 + reach, 5001)
     low, high = 0.0, 2 * depth
     for _ in range(50):
@@ -45,12 +45,12 @@ def strength_for(depth: float, reach: float) -> float:
 
 @njit(cache=True, fastmath=True)
 def advance(places, width, height, strength, reach, step, n_steps, seed):
-    """Move spheres in place; x and y are periodic, and go on growing beyond the walls of the box.
+    """Move spheres in place; x and y are periodic, and are not wrapped.
 
-    Noise is uniform with the variance of Brownian motion: a step is small, and the sum of many
-    such steps is Gaussian.
+    Noise is uniform with the variance of Brownian motion: steps are small, and the sum of many
+    is Gaussian.
     """
-    np.random.seed(seed)  # noqa: NPY002 (the generator of compiled loops)
+    np.random.seed(seed)  # noqa: NPY002 (the generator of numba)
     n_spheres = len(places)
     listed = np.empty((n_spheres, MOST_NEIGHBOURS), np.int32)
     counts = np.empty(n_spheres, np.int32)
@@ -70,7 +70,7 @@ def advance(places, width, height, strength, reach, step, n_steps, seed):
 
 @njit(cache=True, fastmath=True)
 def sum_forces(places, width, height, strength, reach, listed, counts, forces):
-    """Add up what neighbours and walls do to each sphere."""
+    """Sum the forces of neighbours and plates on each sphere."""
     forces[:] = 0.0
     within = (1 + reach) ** 2
     for i in range(len(places)):
@@ -95,7 +95,7 @@ def sum_forces(places, width, height, strength, reach, listed, counts, forces):
 
 @njit(cache=True, fastmath=True)
 def list_neighbours(places, width, within, listed, counts):
-    """For each sphere, those after it that are near; every pair is looked at, they are few."""
+    """List, for each sphere, the later ones nearby; all pairs are compared."""
     counts[:] = 0
     for i in range(len(places)):
         for j in range(i + 1, len(places)):
@@ -110,7 +110,7 @@ def list_neighbours(places, width, within, listed, counts):
 
 @njit(inline="always")
 def nearest(difference, width):
-    """Of all images."""
+    """Difference to the nearest image."""
     return difference - width * np.rint(difference / width)
 
 
@@ -128,11 +128,11 @@ def farthest(places, before):
 
 @njit(inline="always")
 def _overlap(x):
-    """Volume that the zones of two spheres share, of that of a zone; x is 1 where they part."""
+    """Fraction of a depletion zone that two spheres share; x is 1 where zones separate."""
     return 1 - 1.5 * x + 0.5 * x**3
 
 
 @njit(inline="always")
 def _slope(x):
-    """Derivative of the overlap; negative, as the zones part."""
+    """Derivative of the overlap."""
     return 1.5 * (x * x - 1)

@@ -1,4 +1,4 @@
-"""Measure what a simulation must get right before it is believed."""
+"""Measure properties that a simulation must reproduce."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def inner_density(oxygens: np.ndarray, radius: float) -> np.ndarray:
 
 
 def diffusion(oxygens: np.ndarray, interval: float, lags: tuple[int, int], depth: float) -> float:
-    """Self-diffusion coefficient (m²/s) of the molecules that start deep inside the drop.
+    """Self-diffusion coefficient (m²/s) of the molecules that start inside the drop.
 
-    A free drop turns as a whole, which is no diffusion: frames are superposed before molecules
-    are followed. The mean square displacement between two lags (frames) gives 6D per time, since
-    what happens before the first, rattling among neighbours, does not last.
+    Frames are superposed, because a free drop rotates as a whole. The growth of the mean square
+    displacement between two lags (frames) is 6D per time; before the first lag, molecules rattle
+    among their neighbours.
     """
     short, long = (_displacement(oxygens, lag, depth) for lag in lags)
     return (long - short) / (6 * (lags[1] - lags[0]) * interval) * 1e-8  # Å²/ps
@@ -43,7 +43,7 @@ def rmsd(universe: mda.Universe, reference: mda.Universe, selection: str) -> np.
 
 
 def structure_kept(universe: mda.Universe, reference: mda.Universe) -> float:
-    """Fraction of the reference's helix and strand residues that are so in the mean frame."""
+    """Mean fraction of the helix and strand residues of the reference that keep their state."""
     before = DSSP(reference).run().results.dssp[0]
     frames = DSSP(universe).run().results.dssp
     ordered = np.isin(before, ["H", "E"])
@@ -51,7 +51,7 @@ def structure_kept(universe: mda.Universe, reference: mda.Universe) -> float:
 
 
 def longest_bond(universe: mda.Universe) -> float:
-    """The longest bond (Å) of any frame: a molecule torn by the box has bonds as long as it."""
+    """Longest bond (Å) in any frame; a molecule split by the box has bonds as long as the box."""
     first, second = universe.bonds.indices.T
     return max(
         float(np.linalg.norm(frame.positions[first] - frame.positions[second], axis=1).max())

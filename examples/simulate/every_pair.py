@@ -1,8 +1,7 @@
-"""The forces of all waters of a drop on one another, without a cutoff.
+"""Forces among all water molecules of a drop, without a cutoff.
 
-A drop in vacuum has no place for a cutoff: all pairs count. Without one, OpenMM's CPU platform
-takes seven times as long as the loop below, which is simple enough for the compiler to do sixteen
-pairs at once. It sums every pair twice, once for each end, so that nothing is written in it.
+Without a cutoff, OpenMM's CPU platform takes seven times as long as the loop below, which the
+compiler vectorises. It visits every pair twice, once for each end, and so writes no shared array.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ compiled = numba.njit(fastmath=True, error_model="numpy", nogil=True)
 
 
 def replace(system: openmm.System) -> None:
-    """Let the loop below take the place of the system's nonbonded force."""
+    """Replace the nonbonded force of a system by the loop below."""
     kinds = [isinstance(force, openmm.NonbondedForce) for force in system.getForces()]
     nonbonded = system.getForce(kinds.index(True))
     computation = pair_forces(*three_site_water(nonbonded))
@@ -30,17 +29,17 @@ def replace(system: openmm.System) -> None:
 
 
 def three_site_water(nonbonded: openmm.NonbondedForce) -> tuple[np.ndarray, float, float]:
-    """Charges of O, H and H, and σ and ε of the oxygen, which alone has them."""
+    """Return the charges of O, H and H, and σ and ε of oxygen."""
     sites = [list(map(number, nonbonded.getParticleParameters(site))) for site in range(3)]
     if sites[1][2] != 0.0 or nonbonded.getNumParticles() % 3:
-        raise ValueError("waters of three sites are needed, with Lennard-Jones on oxygen alone")
+        raise ValueError("water needs three sites, with Lennard-Jones parameters on oxygen alone")
     return np.array(sites)[:, 0], sites[0][1], sites[0][2]
 
 
 def pair_forces(
     charges: np.ndarray, sigma: float, epsilon: float
 ) -> Callable[[openmm.State], tuple[float, np.ndarray]]:
-    """Energy (kJ/mol) and forces (kJ/(mol nm)) as a function of OpenMM's state."""
+    """Return a function from OpenMM's state to energy (kJ/mol) and forces (kJ/(mol nm))."""
     products = (COULOMB * np.outer(charges, charges)).astype(np.float32)
     attraction = np.float32(4 * epsilon * sigma**6)
     repulsion = np.float32(4 * epsilon * sigma**12)
@@ -56,7 +55,7 @@ def pair_forces(
 
 @compiled
 def sum_pairs(sites, products, attraction, repulsion):
-    """Sites and forces have shape (site of the molecule, axis, molecule)."""
+    """Sum energy and forces; arrays have shape (site of the molecule, axis, molecule)."""
     n = sites.shape[2]
     forces = np.zeros(sites.shape)
     energy = 0.0
@@ -98,7 +97,7 @@ def coulomb(x, y, z, X, Y, Z):
 
 @compiled
 def lennard_jones(x, y, z, X, Y, Z, attraction, repulsion):
-    """Energy and force of oxygens on an oxygen."""
+    """Energy and force of other oxygens on an oxygen."""
     energy, fx, fy, fz = float32(0), float32(0), float32(0), float32(0)
     for j in range(X.size):
         dx, dy, dz = x - X[j], y - Y[j], z - Z[j]

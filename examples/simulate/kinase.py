@@ -24,7 +24,7 @@ MODEL = {
     "bonded_kJ_mol_Å2": 500.0,  # springs over one or two bonds
     "spring_kJ_mol_Å2": 2.5,  # springs of contacts that both states have
     "well_kJ_mol": 0.7,  # depth of contacts that only one state has
-    "width_Å": 3.0,  # of these wells at half their depth
+    "width_Å": 3.0,  # full width of these wells at half depth
     "repulsion_Å": 2.8,  # other atoms repel as kT (repulsion / r)^12
     "temperature_K": 300.0,
     "friction_1_ps": 2.0,
@@ -39,11 +39,13 @@ PRECISION = 250  # of the XTC file: coordinates are multiples of 1/250 nm
 
 def main(arguments: list[str]) -> None:
     parser = runs.options(__doc__)
-    parser.add_argument("--structures", type=Path, default=Path(), help="of 4ake.pdb and 1ake.pdb")
+    parser.add_argument(
+        "--structures", type=Path, default=Path(), help="folder of 4ake.pdb and 1ake.pdb"
+    )
     chosen = parser.parse_args(arguments)
     model = MODEL | {"snapshots": 3, "open_ps": 0.1} if chosen.short else MODEL
-    told = {"seed": chosen.seed, "short": chosen.short, "states": CODES, "model": model}
-    runs.record(chosen.folder, told, ("openmm", "MDAnalysis", "numpy", "scipy"))
+    settings = {"seed": chosen.seed, "short": chosen.short, "states": CODES, "model": model}
+    runs.record(chosen.folder, settings, ("openmm", "MDAnalysis", "numpy", "scipy"))
     states = [read_chain(chosen.structures / f"{code}.pdb") for code in CODES]
     places = np.array([state.positions for state in states], dtype=float)
     frames = simulate(places, model, chosen.seed)
@@ -54,13 +56,13 @@ def main(arguments: list[str]) -> None:
 
 
 def read_chain(path: Path) -> mda.AtomGroup:
-    """Heavy atoms of chain A, the first of alternative places."""
+    """Heavy atoms of chain A, first alternative locations."""
     atoms = mda.Universe(str(path)).select_atoms("protein and segid A and not altLoc B")
     return mda.Merge(atoms).atoms
 
 
 def simulate(states: np.ndarray, model: dict[str, float], seed: int) -> np.ndarray:
-    """Snapshots (Å) of a passage from the first state towards the second."""
+    """Snapshots (Å) of a transition from the first state toward the second."""
     system = openmm.System()
     for _ in states[0]:
         system.addParticle(13.0)  # dalton
@@ -88,7 +90,7 @@ def simulate(states: np.ndarray, model: dict[str, float], seed: int) -> np.ndarr
 
 
 def forces(states: np.ndarray, model: dict[str, float]) -> list[openmm.Force]:
-    """Springs of contacts in both states, wells of contacts in one, repulsion of all others."""
+    """Springs for contacts in both states, wells for contacts in one, repulsion otherwise."""
     reach, alike = model["contact_Å"], model["same_Å"]
     found = [cKDTree(state).query_pairs(reach, output_type="ndarray") for state in states]
     pairs = np.unique(np.vstack(found), axis=0)
@@ -130,7 +132,7 @@ def forces(states: np.ndarray, model: dict[str, float]) -> list[openmm.Force]:
 
 
 def bonds_between(pairs: np.ndarray, bonded: np.ndarray) -> np.ndarray:
-    """Number of covalent bonds from one atom of each pair to the other, inf beyond three."""
+    """Number of covalent bonds between the atoms of each pair, inf beyond three."""
     first, second = pairs[bonded].T
     n = pairs.max() + 1
     graph = coo_array((np.ones(len(first)), (first, second)), shape=(n, n))
@@ -148,12 +150,12 @@ def write(atoms: mda.AtomGroup, frames: np.ndarray, interval: float, path: Path)
     atoms.positions = frames[0] - first
     atoms.tempfactors = 0.0
     atoms.universe.dimensions = None
-    with warnings.catch_warnings(action="ignore"):  # of what PDB files have and atoms have not
+    with warnings.catch_warnings(action="ignore"):  # fields that the atoms lack
         atoms.write(str(path.with_suffix(".pdb")), bonds=None)
 
 
 def measure(path: Path, states: np.ndarray) -> dict[str, float]:
-    """How far Cα atoms of the first and the last snapshots are from the two states."""
+    """Rms distance of Cα in the first and last snapshots from both states."""
     universe = mda.Universe(str(path.with_suffix(".pdb")), str(path))
     alpha = universe.select_atoms("name CA")
     places = [state[alpha.indices] for state in states]

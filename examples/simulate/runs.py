@@ -1,4 +1,4 @@
-"""Keep a run that may be stopped at any moment: how it is made, and how far it is."""
+"""Settings, checkpoints and records of a run that may be interrupted at any moment."""
 
 from __future__ import annotations
 
@@ -17,36 +17,38 @@ LICENCE = "CC0-1.0"
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
-    """The options that every script has."""
+    """Options of every script."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("folder", type=Path, help="where to write, or a run to go on with")
-    parser.add_argument("--seed", type=int, default=1, help="of all random numbers")
-    parser.add_argument("--short", action="store_true", help="a run of seconds, to see it work")
+    parser.add_argument("folder", type=Path, help="where to write, or an interrupted run")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers")
+    parser.add_argument("--short", action="store_true", help="a test run of a few seconds")
     return parser
 
 
-def record(folder: Path, told: dict[str, Any], libraries: tuple[str, ...], **beside: Any) -> None:
-    """Write how a run is made, or refuse to go on with one that was made otherwise.
+def record(
+    folder: Path, settings: dict[str, Any], libraries: tuple[str, ...], **beside: Any
+) -> None:
+    """Write the settings of a run, or refuse to continue one that had others.
 
-    What stands beside that, such as the platform, may be another when a run goes on.
+    What is in `beside`, such as the platform, may change when a run is continued.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    told = json.loads(json.dumps(told))
+    settings = json.loads(json.dumps(settings))
     path = folder / RECORD
     if path.exists():
         before = json.loads(path.read_text())
-        for name, value in told.items():
+        for name, value in settings.items():
             if before.get(name) != value:
                 raise SystemExit(
-                    f"{folder} holds a run with {name} {before.get(name)}, this one has {value}: "
-                    "give another folder, or the same options to go on with it"
+                    f"{folder} holds a run with {name} {before.get(name)}, not {value}: "
+                    "choose another folder, or repeat the options of that run"
                 )
     versions = {"python": platform.python_version(), **{name: version(name) for name in libraries}}
-    path.write_text(json.dumps(told | beside | {"versions": versions}, indent=1) + "\n")
+    path.write_text(json.dumps(settings | beside | {"versions": versions}, indent=1) + "\n")
 
 
 def last_checkpoint(folder: Path) -> dict[str, np.ndarray] | None:
-    """What was kept last, if anything was."""
+    """Return the last checkpoint, if there is one."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None
@@ -55,7 +57,7 @@ def last_checkpoint(folder: Path) -> dict[str, np.ndarray] | None:
 
 
 def write(path: Path, **arrays: Any) -> None:
-    """Write arrays to a file that is old or new at any moment, never half of it."""
+    """Replace a file of arrays at once, so that it is never half written."""
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
         np.savez_compressed(file, **arrays)
@@ -63,20 +65,20 @@ def write(path: Path, **arrays: Any) -> None:
 
 
 def describe(path: Path, script: str, files: list[str], measured: dict[str, Any]) -> None:
-    """Write what came out of a run: how it was made, what was measured on it, and its files."""
-    told = json.loads((path.parent / RECORD).read_text())
-    told |= {"script": f"examples/simulate/{script}", "licence": LICENCE, "measured": measured}
+    """Write the record of a run: settings, measurements and checksums of its files."""
+    found = json.loads((path.parent / RECORD).read_text())
+    found |= {"script": f"examples/simulate/{script}", "licence": LICENCE, "measured": measured}
     contents = {name: (path.parent / name).read_bytes() for name in files}
-    told["files"] = {
+    found["files"] = {
         name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         for name, content in contents.items()
     }
-    text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
     path.with_suffix(".json").write_text(text, encoding="utf-8")
 
 
 def write_table(path: Path, columns: dict[str, np.ndarray]) -> None:
-    """Write columns as CSV, lengths to a centimetre."""
+    """Write columns as CSV, with two decimals."""
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     lines = [",".join(f"{v:.2f}" if isinstance(v, float) else str(v) for v in row) for row in rows]
     path.write_text("\n".join([",".join(columns), *lines]) + "\n")

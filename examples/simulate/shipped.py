@@ -1,4 +1,4 @@
-"""Make the small files that come with TIMME from finished runs, each with its record."""
+"""Make the files of the package from complete runs, each with its record."""
 
 from __future__ import annotations
 
@@ -63,19 +63,19 @@ def ship_barnase(run: Path, folder: Path) -> None:
 
 
 def number_molecules(universe: mda.Universe) -> None:
-    """Number molecules from 1 on as chain A, not by their places in the box they were cut from."""
+    """Number molecules from 1 as chain A, not by their positions in the box they were cut from."""
     universe.residues.resids = np.arange(1, len(universe.residues) + 1)
     universe.atoms.chainIDs = "A"
     universe.segments.segids = "A"
 
 
 def every(interval: float, times: np.ndarray) -> np.ndarray:
-    """Which of some times are whole numbers of an interval."""
+    """Mark times that are multiples of an interval."""
     return np.abs(times / interval - np.round(times / interval)) < 1e-3
 
 
 def write(atoms: mda.AtomGroup, path: Path, frames: np.ndarray) -> None:
-    """A PDB file of the first of some frames, and an XTC file of all of them, with no box."""
+    """Write the first frame as PDB and all frames as XTC, without a box."""
     trajectory = atoms.universe.trajectory
     trajectory[int(frames[0])]
     trajectory.ts.dimensions = None
@@ -87,7 +87,7 @@ def write(atoms: mda.AtomGroup, path: Path, frames: np.ndarray) -> None:
 
 
 def measure_drop(run: Path, oxygens: mda.AtomGroup, frames: np.ndarray) -> dict[str, Any]:
-    """What is told of the drop, from frames 1 ps apart."""
+    """Measure the drop, from frames 1 ps apart."""
     positions = np.array([oxygens.positions for _ in oxygens.universe.trajectory[frames]])
     positions = positions.astype(float)
     centres = positions.mean(axis=1, keepdims=True)
@@ -103,7 +103,7 @@ def measure_drop(run: Path, oxygens: mda.AtomGroup, frames: np.ndarray) -> dict[
 
 
 def measure_barnase(run: Path, universe: mda.Universe) -> dict[str, Any]:
-    """What is told of the protein, from all frames; it started as the crystal shows it."""
+    """Measure the protein, from all frames; the run starts from the crystal structure."""
     lines = log(run, "early", "production")
     crystal = mda.Universe(str(run / "barnase.pdb"))
     apart = checks.rmsd(universe, crystal, "name CA")
@@ -119,20 +119,20 @@ def measure_barnase(run: Path, universe: mda.Universe) -> dict[str, Any]:
 
 
 def mean_and_error(values: Iterable[float]) -> dict[str, float]:
-    """Mean and standard error, from ten blocks: neighbours in time are alike."""
+    """Mean and standard error from ten blocks, because successive values are correlated."""
     values = np.asarray(values)
     blocks = [block.mean() for block in np.array_split(values, 10)]
     return {"mean": float(values.mean()), "error": float(np.std(blocks, ddof=1) / np.sqrt(10))}
 
 
 def record(run: Path, folder: Path, name: str, measured: dict[str, Any]) -> None:
-    """How the files of a name were made, and what was measured on the run."""
+    """Write the record of files: settings, measurements and checksums."""
     files = [path for path in sorted(folder.glob(f"{name}*")) if path.suffix in {".pdb", ".xtc"}]
-    told = json.loads((run / "run.json").read_text())
-    told["script"] = f"examples/simulate/{name.removesuffix('_md')}.py"
-    told["licence"] = LICENCE
-    told["measured"] = measured
-    told["files"] = {
+    found = json.loads((run / "run.json").read_text())
+    found["script"] = f"examples/simulate/{name.removesuffix('_md')}.py"
+    found["licence"] = LICENCE
+    found["measured"] = measured
+    found["files"] = {
         path.name: {
             "bytes": path.stat().st_size,
             "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -140,19 +140,19 @@ def record(run: Path, folder: Path, name: str, measured: dict[str, Any]) -> None
         for path in files
     }
     path = folder / f"{name}.json"
-    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def log(run: Path, *wanted: str) -> dict[str, np.ndarray]:
-    """Columns of the log, in some stages."""
+def log(run: Path, *names: str) -> dict[str, np.ndarray]:
+    """Columns of the log for some stages."""
     with (run / "log.csv").open() as file:
-        lines = [line for line in csv.DictReader(file) if line["stage"] in wanted]
-    names = [name for name in lines[0] if name != "stage"]
-    return {name: np.array([float(line[name]) for line in lines]) for name in names}
+        lines = [line for line in csv.DictReader(file) if line["stage"] in names]
+    columns = [name for name in lines[0] if name != "stage"]
+    return {name: np.array([float(line[name]) for line in lines]) for name in columns}
 
 
 def began(run: Path, stage: str) -> float:
-    """When a stage began, in ps."""
+    """Start of a stage, in ps."""
     stages = json.loads((run / "run.json").read_text())["stages"]
     names = [each["name"] for each in stages]
     return sum(each["length"] for each in stages[: names.index(stage)])

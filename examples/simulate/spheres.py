@@ -1,4 +1,4 @@
-"""Simulate attracting spheres between two walls, as in section B of the paper."""
+"""Simulate attracting spheres between two plates, as in section B of the paper."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from runs import CHECKPOINT, describe, last_checkpoint, options, record, write
 from tqdm import tqdm
 
 DIAMETER = 1.3  # µm
-NOISE = np.array([0.03, 0.03, 0.05])  # µm, of a place found by confocal microscopy, worst in depth
+NOISE = np.array([0.03, 0.03, 0.05])  # µm, localization error of confocal microscopy, along x, y, z
 BLOCK = 5_000  # steps between checkpoints
-ARRESTED = 0.3  # diameters, from the first snapshot to the last: in the valley of two kinds
-TOUCHING = 1.1  # diameters from centre to centre, as far as spheres attract one another
+ARRESTED = 0.3  # diameters: spheres that move less from the first to the last snapshot
+TOUCHING = 1.1  # diameters between centres, the range of the attraction
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is simulated; lengths in diameters, energies in k_B T, times in d²/D."""
+    """Settings; lengths in diameters, energies in k_B T, times in d²/D."""
 
     spheres: int = 991
     snapshots: int = 46
     packing: float = 0.2
-    height: float = 10.0  # between the walls
+    height: float = 10.0  # between the plates
     reach: float = 0.1  # of the attraction
-    quench: tuple[tuple[float, float], ...] = ((4.0, 6.0), (3.4, 12.0))  # depths, and how long each
-    depth: float = 2.9  # of the attraction from then on
-    age: float = 3.0  # from then on to the first snapshot
-    interval: float = 0.0045  # from snapshot to snapshot
+    quench: tuple[tuple[float, float], ...] = ((4.0, 6.0), (3.4, 12.0))  # depths and durations
+    depth: float = 2.9  # of the attraction afterwards
+    age: float = 3.0  # from the end of the quench to the first snapshot
+    interval: float = 0.0045  # between snapshots
     step: float = 1e-5
 
     @property
     def width(self) -> float:
-        """Of the room, along x and y."""
+        """Width of the box along x and y."""
         return float(np.sqrt(self.spheres * np.pi / 6 / self.packing / self.height))
 
 
-# As dense as spheres of the experiments were, with an attraction of order k_B T: nothing jams.
+# A packing as in the experiment, with an attraction of order k_B T: spheres are not arrested.
 FLUID = Plan(
     packing=0.42,
     height=12.0,
@@ -54,21 +54,23 @@ FLUID = Plan(
 
 def main(arguments: list[str]) -> None:
     parser = options(__doc__)
-    parser.add_argument("--fluid", action="store_true", help="a dense fluid, for comparison")
+    parser.add_argument(
+        "--fluid", action="store_true", help="simulate a dense fluid instead of a gel"
+    )
     chosen = parser.parse_args(arguments)
     plan = FLUID if chosen.fluid else Plan()
     if chosen.short:
         quench = tuple((depth, 0.05) for depth, _ in plan.quench)
         plan = replace(plan, spheres=90, snapshots=6, height=6.0, quench=quench, age=0.1)
-    told = {"seed": chosen.seed, "short": chosen.short, "plan": asdict(plan)}
-    record(chosen.folder, told, ("numpy", "numba"))
+    settings = {"seed": chosen.seed, "short": chosen.short, "plan": asdict(plan)}
+    record(chosen.folder, settings, ("numpy", "numba"))
     frames = simulate(plan, chosen.seed, chosen.folder)
     name = "spheres_fluid" if chosen.fluid else "spheres"
     finish(plan, chosen.seed, chosen.folder / name, frames)
 
 
 def simulate(plan: Plan, seed: int, folder: Path) -> np.ndarray:
-    """Go through all blocks, from the last checkpoint if there is one; snapshots in diameters."""
+    """Run all blocks, from the last checkpoint if there is one; return snapshots in diameters."""
     blocks = list(divide(plan))
     kept = last_checkpoint(folder) or {"done": 0, "places": start(plan, seed), "frames": []}
     done, places, frames = int(kept["done"]), kept["places"], list(kept["frames"])
@@ -87,7 +89,7 @@ def simulate(plan: Plan, seed: int, folder: Path) -> np.ndarray:
 
 
 def divide(plan: Plan) -> Iterator[tuple[float, int, bool]]:
-    """Depth, number of steps, and whether it ends at a snapshot, for each block of the run."""
+    """Yield depth, number of steps, and whether a snapshot follows, for each block."""
     stages = [(depth, time, False) for depth, time in plan.quench]
     stages += [(plan.depth, plan.age, True)]
     stages += [(plan.depth, plan.interval, True)] * (plan.snapshots - 1)
@@ -98,21 +100,21 @@ def divide(plan: Plan) -> Iterator[tuple[float, int, bool]]:
 
 
 def start(plan: Plan, seed: int) -> np.ndarray:
-    """Places drawn at random from a grid, a diameter wide, that fills the room."""
+    """Draw places at random from a grid of one diameter that fills the box."""
     edges = np.array([plan.width, plan.width, plan.height])
     numbers = edges.astype(int)
     cells = np.column_stack(np.unravel_index(np.arange(numbers.prod()), numbers))
     if len(cells) < plan.spheres:
         raise SystemExit(
-            f"{plan.spheres} spheres need as many cells, got {len(cells)}: lower packing"
+            f"{plan.spheres} spheres do not fit into {len(cells)} cells: lower the packing"
         )
     chosen = np.random.default_rng([seed, 0]).permutation(len(cells))[: plan.spheres]
     return (cells[chosen] + 0.5) * edges / numbers
 
 
 def finish(plan: Plan, seed: int, path: Path, frames: np.ndarray) -> None:
-    """Write the snapshots in µm, as they are and as a microscope would find them."""
-    box = DIAMETER * np.array([plan.width, plan.width, 0.0])  # open between the walls
+    """Write the snapshots in µm, without and with localization error."""
+    box = DIAMETER * np.array([plan.width, plan.width, 0.0])  # open between the plates
     times = plan.interval * np.arange(len(frames))
     noise = np.random.default_rng([seed, 1]).normal(0.0, NOISE, frames.shape)
     seen = {
@@ -127,7 +129,7 @@ def finish(plan: Plan, seed: int, path: Path, frames: np.ndarray) -> None:
 
 
 def measure(plan: Plan, frames: np.ndarray) -> dict[str, Any]:
-    """What is told of the run, in diameters."""
+    """Measure the run, in diameters."""
     lengths = nearest_lengths(plan, frames)
     steps = np.linalg.norm(np.diff(frames, axis=0), axis=2)
     return {
@@ -140,7 +142,7 @@ def measure(plan: Plan, frames: np.ndarray) -> dict[str, Any]:
 
 
 def network(plan: Plan, places: np.ndarray) -> dict[str, Any]:
-    """What is told of the arrested spheres: how they hang together, and what they leave free."""
+    """Measure the network of arrested spheres, and the space that it fills."""
     apart = vectors(places, places, plan.width)
     touching = np.linalg.norm(apart, axis=2) < TOUCHING
     members, spans = largest_piece(apart, touching, plan.width)
@@ -157,10 +159,10 @@ def network(plan: Plan, places: np.ndarray) -> dict[str, Any]:
 
 
 def largest_piece(apart: np.ndarray, touching: np.ndarray, width: float) -> tuple[int, list[bool]]:
-    """Size of the largest piece of touching spheres, and whether it spans the room along x and y.
+    """Size of the largest piece of touching spheres, and whether it spans the box along x and y.
 
-    A piece is followed from sphere to sphere through the walls of the box. Where one comes back to
-    a sphere that is a box away from where it was met before, the piece goes on for ever.
+    A piece is followed from sphere to sphere across the faces of the box. It spans the box where
+    it reaches a sphere again, displaced by a box.
     """
     seen, met = np.zeros(len(apart), bool), np.zeros((len(apart), 3))
     largest, spans = 0, [False, False]
@@ -182,14 +184,14 @@ def largest_piece(apart: np.ndarray, touching: np.ndarray, width: float) -> tupl
 
 
 def vectors(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
-    """From each place of the first to the nearest image of each of the second."""
+    """Vectors from each point of the first to the nearest image of each of the second."""
     apart = second - first[:, None]
     apart[..., :2] -= width * np.rint(apart[..., :2] / width)
     return apart
 
 
 def draw(path: Path, moved: np.ndarray) -> None:
-    """Draw how many spheres get how far, with the two Gaussians that fit best."""
+    """Draw the distribution of displacements with its two Gaussians."""
     import matplotlib.pyplot as plt
 
     modes, width = two_modes(moved), 0.08
@@ -206,7 +208,7 @@ def draw(path: Path, moved: np.ndarray) -> None:
 
 
 def nearest_lengths(plan: Plan, frames: np.ndarray) -> np.ndarray:
-    """From each sphere to the nearest other, in every snapshot."""
+    """Distance of each sphere to the nearest other, in every snapshot."""
     lengths = []
     for frame in frames:
         distances = np.linalg.norm(vectors(frame, frame, plan.width), axis=2)
@@ -216,14 +218,14 @@ def nearest_lengths(plan: Plan, frames: np.ndarray) -> np.ndarray:
 
 
 def displacements(frames: np.ndarray) -> np.ndarray:
-    """How far each sphere gets from the first snapshot to the last."""
+    """Displacement of each sphere from the first snapshot to the last."""
     return np.linalg.norm(frames[-1] - frames[0], axis=1)
 
 
 def two_modes(values: np.ndarray) -> dict[str, list[float] | float]:
-    """Fit two Gaussians by expectation and maximisation, and tell how far they are apart.
+    """Fit two Gaussians by expectation maximisation, with Ashman's D.
 
-    Ashman's D = √2 |μ₁ - μ₂| / √(s₁² + s₂²) is above 2 where two modes are clearly apart.
+    D = √2 |μ₁ - μ₂| / √(s₁² + s₂²) exceeds 2 where two modes are clearly separate.
     """
     means, spreads, shares = np.quantile(values, [0.2, 0.9]), np.full(2, values.std() / 2), 0.5
     for _ in range(1_000):

@@ -1,8 +1,8 @@
-"""Run a simulation in stages of small blocks, so that it can be stopped at any moment and go on.
+"""Run a simulation in stages, in small blocks after which it can be continued.
 
-A block is a piece of the run of a few seconds. What it recorded, frames and log alike, is one
-file, and the checkpoint written after it says how many blocks are done. Whatever a killed run left
-behind its last checkpoint is written again in its place: no frame is lost, none is doubled.
+A block takes a few seconds. Its frames and its log are one file, and the checkpoint written after
+it states how many blocks are complete. What an interrupted run wrote after its last checkpoint is
+written again, so that no frame is lost or doubled.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BLOCK = 500  # steps, if no frame asks for more
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A part of the run with its own conditions."""
+    """A part of the run with its own temperature, step and forces."""
 
     name: str
     length: float  # ps
@@ -40,7 +40,7 @@ class Stage:
     step: float = 0.002  # ps
     temperature: float = 300.0  # K
     friction: float = 1.0  # 1/ps
-    options: tuple[str, ...] = ()  # what the forces are to know
+    options: tuple[str, ...] = ()  # choices of forces
 
     @property
     def steps(self) -> int:
@@ -48,30 +48,32 @@ class Stage:
 
     @property
     def stride(self) -> int:
-        """Steps from one line of the log to the next: every frame, or every ps."""
+        """Steps between lines of the log: one line per frame, or per ps."""
         return min(self.steps, round((self.interval or 1.0) / self.step))
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What is simulated."""
+    """The simulated system."""
 
     topology: app.Topology
-    positions: np.ndarray  # (atoms, 3), nm: the start
+    positions: np.ndarray  # (atoms, 3), nm, at the start
     system: Callable[[Stage], openmm.System]  # the forces of each stage
     kept: np.ndarray  # indices of the atoms that go into frames
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
-    """The options that every simulation has."""
+    """Options of every simulation."""
     parser = runs.options(description)
-    parser.add_argument("--threads", type=int, help="of the CPU platform; all cores if not given")
-    parser.add_argument("--platform", default="CPU", help="of OpenMM, such as CPU or CUDA")
+    parser.add_argument(
+        "--threads", type=int, help="threads of the CPU platform; default: all cores"
+    )
+    parser.add_argument("--platform", default="CPU", help="platform of OpenMM, such as CPU or CUDA")
     return parser
 
 
 def run(model: Model, stages: list[Stage], chosen: argparse.Namespace) -> None:
-    """Go through all stages, from the last checkpoint if there is one."""
+    """Run all stages, from the last checkpoint if there is one."""
     folder = chosen.folder
     (folder / "blocks").mkdir(parents=True, exist_ok=True)
     record(folder, stages, chosen)
@@ -88,7 +90,7 @@ def run(model: Model, stages: list[Stage], chosen: argparse.Namespace) -> None:
                 if state is None:
                     begin(simulation, model, stages[index], chosen.seed)
                 else:
-                    go_on(simulation, state, index)
+                    resume(simulation, state, index)
                 bar.set_description(stages[index].name)
             recorded = advance(simulation, stages[index], steps, model.kept)
             write(folder / "blocks" / f"{number:06d}.npz", stage=index, **recorded)
@@ -103,7 +105,7 @@ def run(model: Model, stages: list[Stage], chosen: argparse.Namespace) -> None:
 
 
 def collect(folder: Path, universe: mda.Universe, names: dict[str, str]) -> list[Path]:
-    """Write log.csv, and an XTC file for each stage in `names` that has frames so far."""
+    """Write log.csv, and an XTC file for each stage in `names` that has frames."""
     stages = [stage["name"] for stage in json.loads((folder / RECORD).read_text())["stages"]]
     done = [folder / "blocks" / f"{n:06d}.npz" for n in range(last_checkpoint(folder)[0])]
     blocks = [(stages[int(block["stage"])], block) for block in map(np.load, done)]
@@ -114,9 +116,9 @@ def collect(folder: Path, universe: mda.Universe, names: dict[str, str]) -> list
             lines.writerows([stage, *(f"{value:.6f}" for value in row)] for row in block["log"])
     begun = {stage for stage, _ in blocks}
     files = {stage: folder / name for stage, name in names.items() if stage in begun}
-    for wanted, path in files.items():
+    for name, path in files.items():
         with mda.Writer(str(path), universe.atoms.n_atoms) as trajectory:
-            for block in (block for stage, block in blocks if stage == wanted):
+            for block in (block for stage, block in blocks if stage == name):
                 for line, frame in zip(block["log"], block["frames"], strict=True):
                     universe.atoms.positions = frame
                     universe.trajectory.ts.time = line[0]
@@ -125,18 +127,18 @@ def collect(folder: Path, universe: mda.Universe, names: dict[str, str]) -> list
 
 
 def record(folder: Path, stages: list[Stage], chosen: argparse.Namespace) -> None:
-    """Write how the run is made, or refuse to go on with one that was made otherwise."""
-    told = {
+    """Write the settings of the run, or refuse to continue one that had others."""
+    settings = {
         "seed": chosen.seed,
         "short": chosen.short,
         "stages": [asdict(stage) for stage in stages],
     }
     libraries = ("openmm", "pdbfixer", "numpy", "numba", "MDAnalysis")
-    runs.record(folder, told, libraries, platform=chosen.platform)
+    runs.record(folder, settings, libraries, platform=chosen.platform)
 
 
 def plan(stages: list[Stage]) -> Iterator[tuple[int, int]]:
-    """The stage and the number of steps of every block, in whole strides."""
+    """Yield stage and number of steps of every block."""
     for index, stage in enumerate(stages):
         size = stage.stride * max(1, BLOCK // stage.stride)
         for first in range(0, stage.steps, size):
@@ -144,7 +146,7 @@ def plan(stages: list[Stage]) -> Iterator[tuple[int, int]]:
 
 
 def prepare(model: Model, stage: Stage, index: int, chosen: argparse.Namespace) -> app.Simulation:
-    """A simulation with the forces and the thermostat of a stage, without a state."""
+    """Return a simulation with the forces and the thermostat of a stage, without a state."""
     thermostat = openmm.LangevinMiddleIntegrator(stage.temperature, stage.friction, stage.step)
     thermostat.setConstraintTolerance(1e-6)
     thermostat.setRandomNumberSeed(chosen.seed + 1000 * (index + 1))
@@ -159,14 +161,14 @@ def prepare(model: Model, stage: Stage, index: int, chosen: argparse.Namespace) 
 
 
 def begin(simulation: app.Simulation, model: Model, stage: Stage, seed: int) -> None:
-    """Start from the model, with the worst contacts relaxed and with random velocities."""
+    """Start from the minimised model with random velocities."""
     simulation.context.setPositions(model.positions)
     simulation.minimizeEnergy(maxIterations=200)
     simulation.context.setVelocitiesToTemperature(stage.temperature, seed)
 
 
-def go_on(simulation: app.Simulation, state: dict[str, np.ndarray], index: int) -> None:
-    """Go on from a checkpoint within this stage, or from where the stage before it ended."""
+def resume(simulation: app.Simulation, state: dict[str, np.ndarray], index: int) -> None:
+    """Continue from a checkpoint within this stage, or from the end of the previous stage."""
     context = simulation.context
     if "context" in state and state["stage"] == index:
         context.loadCheckpoint(state["context"].tobytes())
@@ -181,7 +183,7 @@ def go_on(simulation: app.Simulation, state: dict[str, np.ndarray], index: int) 
 def advance(
     simulation: app.Simulation, stage: Stage, steps: int, kept: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Take the steps of a block; its log and its frames, in Å."""
+    """Take the steps of a block; return its log and its frames, in Å."""
     mass, freedom = mass_and_freedom(simulation.system)
     log, frames = [], []
     for _ in range(steps // stage.stride):
@@ -189,14 +191,14 @@ def advance(
         state = simulation.context.getState(getEnergy=True, getPositions=bool(stage.interval))
         log.append([number(state.getTime()), *energies(state, freedom), *density(state, mass)])
         if not np.isfinite(log[-1]).all():
-            raise SystemExit(f"the energy is no number after {log[-1][0]:.3f} ps: the run is lost")
+            raise SystemExit(f"the energy is not finite after {log[-1][0]:.3f} ps: the run failed")
         if stage.interval:
             frames.append(10 * number(state.getPositions(asNumpy=True))[kept])
     return {"log": np.array(log), "frames": np.array(frames, dtype=np.float32)}
 
 
 def mass_and_freedom(system: openmm.System) -> tuple[float, int]:
-    """Dalton, and coordinates less what constraints and the resting centre take."""
+    """Return mass in dalton, and degrees of freedom without constraints and the centre of mass."""
     atoms = range(system.getNumParticles())
     mass = sum(number(system.getParticleMass(atom)) for atom in atoms)
     return mass, 3 * len(atoms) - system.getNumConstraints() - 3
@@ -216,7 +218,7 @@ def density(state: openmm.State, mass: float) -> tuple[float, float]:
 
 
 def state_of(simulation: app.Simulation) -> dict[str, np.ndarray]:
-    """What another simulation can go on from."""
+    """Return the state from which another simulation can continue."""
     state = simulation.context.getState(getPositions=True, getVelocities=True)
     return {
         "positions": number(state.getPositions(asNumpy=True)),
@@ -227,11 +229,11 @@ def state_of(simulation: app.Simulation) -> dict[str, np.ndarray]:
 
 
 def last_checkpoint(folder: Path) -> tuple[int, dict[str, np.ndarray] | None]:
-    """How many blocks are done, and the state after them."""
+    """Return the number of complete blocks, and the state after them."""
     state = runs.last_checkpoint(folder)
     return (0, None) if state is None else (int(state["done"]), state)
 
 
 def number(quantity: Any) -> Any:
-    """In OpenMM's units: nm, ps, kJ/mol, dalton."""
+    """Convert to nm, ps, kJ/mol, dalton."""
     return quantity.value_in_unit_system(unit.md_unit_system)

@@ -22,7 +22,7 @@ TRAJECTORIES = {"dense": "water_drop_dense.xtc", "production": "water_drop.xtc"}
 def main(arguments: list[str]) -> None:
     chosen = options(__doc__).parse_args(arguments)
     stages = short_stages() if chosen.short else full_stages()
-    # Our own loop is for the CPU: OpenMM needs no help on other platforms.
+    # the loop of every_pair.py is faster than OpenMM on the CPU only
     model = drop(64 if chosen.short else MOLECULES, loop=chosen.platform == "CPU")
     topology = write_topology(model, chosen.folder)
     run(model, stages, chosen)
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> None:
 
 
 def full_stages() -> list[Stage]:
-    """0.8 ns to equilibrate, the last 0.1 ns of it as cold as the 0.2 ns that count."""
+    """0.8 ns to equilibrate, the last 0.1 ns of it at 273 K, then 0.2 ns that are kept."""
     return [
         Stage("room", 700.0, 0, 0.004, ROOM, 1.0, ("heavy",)),
         Stage("cooled", 100.0, 0, 0.002, STANDARD, 1.0),
@@ -40,7 +40,7 @@ def full_stages() -> list[Stage]:
 
 
 def short_stages() -> list[Stage]:
-    """The same in small."""
+    """Short stages for a test."""
     return [
         Stage("room", 2.0, 0, 0.004, ROOM, 1.0, ("heavy",)),
         Stage("cooled", 1.0, 0, 0.002, STANDARD, 1.0),
@@ -50,9 +50,9 @@ def short_stages() -> list[Stage]:
 
 
 def drop(n_molecules: int, *, loop: bool) -> Model:
-    """The molecules nearest to the middle of a box of water, without the box."""
+    """Return the molecules nearest to the middle of a box of water, without the box."""
     field = app.ForceField("amber14/tip3p.xml")
-    width = 1.4 * (n_molecules * 0.03) ** (1 / 3) + 0.5  # holds a sphere of them, and more
+    width = 1.4 * (n_molecules * 0.03) ** (1 / 3) + 0.5  # holds a sphere of so many molecules
     water = app.Modeller(app.Topology(), [] * unit.nanometer)
     water.addSolvent(field, boxSize=openmm.Vec3(width, width, width), model="tip3p")
     oxygens = np.array(water.positions.value_in_unit(unit.nanometer))[::3]
@@ -77,7 +77,7 @@ def drop(n_molecules: int, *, loop: bool) -> Model:
 
 
 def wall(n_molecules: int) -> openmm.CustomExternalForce:
-    """What turns back molecules that evaporate."""
+    """Return a force that turns back molecules that evaporate."""
     force = openmm.CustomExternalForce("100*max(0, r-wall)^2; r=sqrt(x^2+y^2+z^2)")
     force.addGlobalParameter("wall", WALL)
     for molecule in range(n_molecules):
@@ -86,7 +86,7 @@ def wall(n_molecules: int) -> openmm.CustomExternalForce:
 
 
 def write_topology(model: Model, folder: Path) -> mda.Universe:
-    """The molecules as they started."""
+    """Write the initial structure."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "water_drop.pdb"
     with path.open("w") as file:

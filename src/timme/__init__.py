@@ -37,47 +37,27 @@ if TYPE_CHECKING:
     from timme.output.folder import export, plot
     from timme.pairs import Pairs
 
-_MODULES = (
-    "comparison",
-    "confidence",
-    "data",
-    "hierarchy",
-    "motion",
-    "objects",
-    "pairs",
-    "rigidity",
-    "synthetic",
-    "theory",
-)
-_HOMES = {  # modules of the public names, imported when a name is first used
-    "Analysis": "analysis.result",
-    "Atoms": "ensemble",
-    "Comparison": "analysis.result",
-    "Ensemble": "ensemble",
-    "Finding": "analysis.finding",
-    "Fluctuations": "fluctuations",
-    "Hierarchy": "hierarchy.tree",
-    "Objects": "objects",
-    "Pairs": "pairs",
-    "Partition": "hierarchy.partition",
-    "Quantity": "hierarchy.tree",
-    "TooFewSnapshotsError": "fluctuations",
-    "analyse": "analysis.recipe",
-    "analyse_motion": "analysis.motion",
-    "analyse_rigidity": "analysis.rigidity",
-    "cluster": "hierarchy.clustering",
-    "compare": "analysis.comparison",
-    "export": "output.folder",
-    "link": "hierarchy.linking",
-    "load": "analysis.store",
-    "measure": "fluctuations",
-    "plot": "output.folder",
-    "read": "io",
-    "read_matrix": "io",
-    "save": "analysis.store",
-    "show": "notebook",
-    "two_point": "analysis.motion",
+_NAMES = {  # public names by their modules, which are imported when a name is first used
+    "analysis.comparison": "compare",
+    "analysis.finding": "Finding",
+    "analysis.motion": "analyse_motion two_point",
+    "analysis.recipe": "analyse",
+    "analysis.result": "Analysis Comparison",
+    "analysis.rigidity": "analyse_rigidity",
+    "analysis.store": "load save",
+    "ensemble": "Atoms Ensemble",
+    "fluctuations": "Fluctuations TooFewSnapshotsError measure",
+    "hierarchy.clustering": "cluster",
+    "hierarchy.linking": "link",
+    "hierarchy.partition": "Partition",
+    "hierarchy.tree": "Hierarchy Quantity",
+    "io": "read read_matrix",
+    "notebook": "show",
+    "objects": "Objects",
+    "output.folder": "export plot",
+    "pairs": "Pairs",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Analysis",
@@ -123,7 +103,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _MODULES:
+    if name in __all__:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

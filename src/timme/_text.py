@@ -1,4 +1,4 @@
-"""Text: messages in one line, what results say of themselves, and files written as a whole."""
+"""Text: messages in one line, how results print themselves, and files written as a whole."""
 
 from __future__ import annotations
 
@@ -19,9 +19,33 @@ def one_line(error: Exception) -> str:
     text = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
         text = f"{error.filename}: {error.strerror}"
-    text = " ".join(text.split())
-    expected = isinstance(error, ValueError | OSError | ImportError) and text
-    return text if expected else f"{type(error).__name__}: {text}"
+    text = " ".join(printable(text).split())
+    ours = isinstance(error, TypeError) and text.startswith("timme.")
+    expected = (ours or isinstance(error, ValueError | OSError | ImportError)) and text
+    return text if expected else f"{type(error).__name__}: {text}".removesuffix(": ")
+
+
+def printable(text: str) -> str:
+    r"""Return a text in one line without control characters, which a terminal would obey.
+
+    Examples
+    --------
+    >>> printable("red\x1b[31m\nµ")
+    'red [31m µ'
+    """
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def shown_name(text: str, longest: int = 120) -> str:
+    r"""Return one line of printable text: the beginning and the end of a longer one.
+
+    Examples
+    --------
+    >>> shown_name("../a\tb.pdb"), len(shown_name("x" * 5000))
+    ('../a b.pdb', 120)
+    """
+    line = printable(text).strip()
+    return line if len(line) <= longest else f"{line[: longest - 21]}…{line[-20:]}"
 
 
 def typed(value: object) -> str:
@@ -62,7 +86,11 @@ def write_atomically(path: str | Path, content: str | bytes) -> Path:
     """
     target = Path(path)
     data = content.encode(errors="replace") if isinstance(content, str) else content
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:  # that names the temporary file
+        error.filename = str(target)
+        raise
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -86,7 +114,7 @@ class Described:
     __slots__ = ()
 
     def facts(self) -> dict[str, object]:
-        """Return what is worth knowing, by name; by default, all fields of a dataclass."""
+        """Return the main properties, by name; by default, all fields of a dataclass."""
         described: Any = self
         return {field.name: getattr(described, field.name) for field in fields(described)}
 
@@ -102,6 +130,8 @@ class Described:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        if getattr(self, "finding", None) is not None:
+            return f"<pre>{html.escape(str(self))}</pre>"  # the answer, as everywhere
         rows = "".join(
             f'<tr><th style="text-align:left">{html.escape(name)}</th>'
             f'<td style="text-align:left">{html.escape(_brief(value))}</td></tr>'

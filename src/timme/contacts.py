@@ -80,7 +80,7 @@ def find_contacts(
         starts = range(loop.done, n_snapshots, _span_length(centres))
         with closing(_search(search, starts, run.engine)) as found:
             for start, more in zip(starts, found, strict=True):
-                counts = counts + more
+                counts = _sum(counts, more)
                 _refuse_too_many(search, counts.nnz)
                 loop.advance(min(start + starts.step, n_snapshots), state)
     first = np.repeat(np.arange(centres.n_sites), np.diff(counts.indptr))
@@ -137,15 +137,28 @@ def _search_span(shared: tuple[Search, int, Threads], start: int) -> sparse.csr_
     blocks = [centres.block(first) for first in range(start, stop, centres.block_length)]
     counts = _counts(centres, np.empty((0, 3), np.int32))
     for window in _windows(search, blocks):
-        n_leaves = window[0][1][1]
+        n_leaves = window[1][1][1]
         bounds = np.linspace(0, n_leaves, min(_TILES, n_leaves) + 1).astype(int)
-        found = list[Ints]()
-        tiles = pairwise(bounds.tolist())
-        for part in threads.map(lambda laid, tile: kernel.contacts_of(tile, *laid), window, tiles):
+        found, tiles = list[Ints](), pairwise(bounds.tolist())
+        for part in threads.map(_search_tile, window, tiles):
             found.append(part)
             _refuse_too_many(search, sum(map(len, found)))
-        counts = counts + _counts(centres, np.concatenate(found))
+        counts = _sum(counts, _counts(centres, np.concatenate(found)))
     return counts
+
+
+def _sum(counts: sparse.csr_array, more: sparse.csr_array) -> sparse.csr_array:
+    """Add counts of other snapshots; a sum with nothing takes as long as any other."""
+    return counts + more if counts.nnz > 0 else more
+
+
+def _search_tile(window: tuple[Any, ...], leaves: tuple[int, int]) -> Ints:
+    """Return contacts (contacts, 3) of some leaves: lower point, higher point, and how often."""
+    radius, tree, xyz, order, boxes = window
+    pairs, n_dimensions = kernel.near_pairs(leaves, tree, radius), xyz.shape[1]
+    if boxes[0] == OPEN and n_dimensions == 3:
+        return np.asarray(kernel.contacts_in_space(xyz, order, pairs, radius))
+    return np.asarray(kernel.contacts_in_boxes(xyz, order, pairs, radius, *boxes))
 
 
 def _counts(centres: Ensemble, found: Ints) -> sparse.csr_array:
@@ -186,7 +199,7 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
         order = cKDTree(middles, kernel.GROUP, balanced_tree=False).indices.astype(np.int64)
         tree = *kernel.box_tree(middles[order], halves[order]), periods, boxes.kind != TILTED
         around = _by_point(boxes.matrices[frames]), _by_point(boxes.inverses[frames])
-        yield tree, xyz[order], order, boxes.kind, around, boxes.molecules, radius
+        yield radius, tree, xyz[order], order, (boxes.kind, around, boxes.molecules)
 
 
 def _window_length(xyz: Floats, axes: tuple[Floats, Floats, Floats], radius: float) -> int:

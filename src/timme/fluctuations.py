@@ -132,6 +132,8 @@ def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fl
             f"numbers), got shape {held.shape}"
         )
     index, sigma = _above_diagonal(held)
+    if (sigma < 0).any():
+        raise ValueError(f"a matrix of σ must not be negative, got {sigma.min():.3g}")
     mirrored, others = _above_diagonal(held.T)
     same = np.array_equal(index, mirrored)
     apart = np.abs(sigma - others).max(initial=0.0) if same else np.inf
@@ -140,20 +142,18 @@ def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fl
             f"a matrix of σ must be symmetric, got mirrored entries that differ by {apart:.3g}: "
             "pass np.maximum(m, m.T) or the mean of both"
         )
-    if (sigma < 0).any():
-        raise ValueError(f"a matrix of σ must not be negative, got {sigma.min():.3g}")
     common = np.zeros(len(sigma), np.int64)
     return Fluctuations(held.shape[0], frozen(index), frozen(sigma), frozen(common), unit)
 
 
 def _above_diagonal(matrix: Any) -> tuple[Ints, Floats]:
-    """Pairs and values of the finite entries above the diagonal, row by row."""
+    """Pairs and values of the entries above the diagonal, row by row, without NaN and inf."""
     if isinstance(matrix, np.ndarray):
-        index = np.argwhere(np.triu(np.isfinite(matrix), 1)).astype(np.int64)
+        index = np.argwhere(np.triu(matrix < np.inf, 1)).astype(np.int64)
         return index, matrix[tuple(index.T)]
     upper = sparse.csr_array(sparse.triu(matrix, 1))
     upper.sum_duplicates()
-    finite = np.isfinite(upper.data)
+    finite = upper.data < np.inf
     index = np.column_stack(upper.tocoo().coords).astype(np.int64)
     return index[finite], upper.data[finite].astype(np.float64)
 
@@ -179,12 +179,12 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
     pairs : Pairs
         Which pairs are compared.
     chunk : int, optional
-        Pairs that are measured at a time, about; as many as 4 GB is for by default. Fewer take
-        less memory and more passes over the snapshots, and change nothing in the result.
+        Approximate number of pairs measured at a time; by default, as many as fit into 4 GB. Fewer
+        take less memory and more passes over the snapshots; the result is the same.
     min_overlap : int or "auto", optional
         Snapshots in which both objects must be seen; other pairs are left out. By default half of
         all snapshots where there are gaps, because a short overlap underestimates slow motion.
-        "auto" takes the most, up to that, that half of the objects share with some other.
+        "auto" takes the largest number, up to that, which half of the objects share with another.
     metric : str or callable, optional
         Distance of two points: Euclidean by default, to the nearest image in a periodic box. Names
         are those of SciPy, such as "cityblock" or "cosine", and "haversine": latitude and

@@ -33,7 +33,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
     atoms : Universe or AtomGroup
         Sites.
     select : str, optional
-        Those of them that are compared, in the MDAnalysis language; all by default.
+        Which of them are compared, in the MDAnalysis language; all by default.
     objects : {"bodies", "points", "residues", "molecules"}, optional
         What is compared.
     pairs : str, optional
@@ -107,7 +107,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         start, stop, step : int, optional
             Frames, as in a slice.
         frames : sequence of int or bool, optional
-            Frames one by one instead, or whether each is taken.
+            Indices of frames instead, or one truth value for each frame.
         verbose : bool, optional
             Whether to show progress.
         workers : int, optional

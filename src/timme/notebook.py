@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from timme._text import require
-from timme.analysis.result import Analysis
+from timme.analysis.result import Analysis, Comparison
 from timme.output.page import page_part, scene_json
 
 
-def show(analysis: Analysis, *, height: int = 760) -> Any:
+def show(analysis: Analysis | Comparison, *, height: int = 760) -> Any:
     """Show the page of a result in a notebook.
 
     Parameters
     ----------
-    analysis : Analysis
+    analysis : Analysis or Comparison
         What to show.
     height : int, optional
         Height of the page in pixels.
@@ -24,7 +24,8 @@ def show(analysis: Analysis, *, height: int = 760) -> Any:
     anywidget.AnyWidget
         A widget that Jupyter shows.
     """
-    require(analysis, Analysis, "show", {"other": "run timme.analyse first"})
+    if not isinstance(analysis, Comparison):
+        require(analysis, Analysis, "show", {"other": "run timme.analyse first"})
     script, style = page_part("widget.js"), page_part("page.css")
     try:
         import anywidget

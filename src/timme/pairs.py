@@ -221,6 +221,13 @@ def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
     -------
     Pairs
         Neighbours in the sequence.
+
+    Examples
+    --------
+    >>> from timme.objects import points
+    >>> line = points(Ensemble.from_array([[[0.0], [1.0], [2.0], [9.0]]]))
+    >>> sequence(line, reach=2).n_objects, len(sequence(line))
+    (4, 3)
     """
     require_objects(objects, "pairs.sequence")
     if reach < 1:
@@ -262,6 +269,13 @@ def nearest(
     -------
     Pairs
         Pairs of which at least one is among the nearest of the other.
+
+    Examples
+    --------
+    >>> from timme.objects import points
+    >>> line = points(Ensemble.from_array([[[0.0], [1.0], [2.0], [9.0]]]))
+    >>> nearest(line, 1).index.tolist()
+    [[0, 1], [1, 2], [2, 3]]
     """
     require_objects(objects, "pairs.nearest")
     if not 1 <= count < len(objects):
@@ -292,6 +306,12 @@ def sharing(objects: Objects) -> Pairs:
     -------
     Pairs
         Pairs with a common member.
+
+    Examples
+    --------
+    >>> from timme import objects, synthetic
+    >>> sharing(objects.links(synthetic.chain(3, 2))).index.tolist()
+    [[0, 1], [1, 2]]
     """
     require_objects(objects, "pairs.sharing")
     shared = sparse.triu(objects.membership() @ objects.membership().T, 1)
@@ -314,6 +334,13 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
     -------
     Pairs
         These pairs, lower first and sorted, without those of an object with itself.
+
+    Examples
+    --------
+    >>> from timme.objects import points
+    >>> line = points(Ensemble.from_array([[[0.0], [1.0], [2.0], [9.0]]]))
+    >>> given(line, [(2, 0), (0, 2)]).index.tolist()
+    [[0, 2]]
     """
     require_objects(objects, "pairs.given")
     array = index_pairs(index, len(objects), "pairs of objects")
@@ -332,10 +359,12 @@ def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
 
 def sorted_pairs(index: Ints, n_objects: int) -> Ints:
     """Return pairs lower first and sorted, each once, without those of an object with itself."""
-    first, second = np.sort(index, axis=1).T
-    keys = first[first < second] * n_objects + second[first < second]
-    if not (keys[1:] > keys[:-1]).all():  # contacts are sorted already
-        keys = np.unique(keys)
+    one, other = index.T
+    keys = np.minimum(one, other) * n_objects + np.maximum(one, other)
+    if (one < other).all() and (keys[1:] > keys[:-1]).all():  # as contacts are
+        return index
+    keys = np.sort(keys[one != other])  # np.unique takes longer
+    keys = keys[np.diff(keys, prepend=-1) > 0]
     return np.column_stack(np.divmod(keys, n_objects))
 
 

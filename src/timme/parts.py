@@ -58,11 +58,11 @@ class PartSums(Described):
         """
         counts = np.ascontiguousarray(np.asarray(times, np.float32).T)
         drawn = (self.totals @ counts)[None].astype(np.float32)
-        weight = _multiply(self.seen, counts) if self.seen.size else drawn
+        weight = kernel.multiply(self.seen, counts) if self.seen.size else drawn
         divisor: Singles = np.maximum(weight, _TINY)
-        squares = _multiply(self.second, counts) / divisor
+        squares = kernel.multiply(self.second, counts) / divisor
         if self.first.size:
-            squares -= (_multiply(self.first, counts) / divisor) ** 2
+            squares -= (kernel.multiply(self.first, counts) / divisor) ** 2
         np.maximum(squares, 0, out=squares)
         if self.seen.size:
             usual = self.seen.sum(axis=1, keepdims=True) / np.float32(self.totals.sum())
@@ -140,23 +140,28 @@ def _sum_piece(
 ) -> PartSums:
     """Sum all pairs of a piece."""
     objects, ensemble, threads = chosen.objects, chosen.ensemble, run.engine.threads_here
-    pairs, gaps = chosen.site_pairs, ensemble.gaps
-
-    def reduce(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Singles, Floats]:
-        return found.mean, found.m2.astype(np.float32), found.weight[: None if gaps else 0]
-
-    found = moments(ensemble, pairs, parts, reduce=reduce, metric=metric, run=run)
-    means, squares, weights = map(np.stack, zip(*found, strict=True))
-    del found
+    pairs, gaps, shape = chosen.site_pairs, ensemble.gaps, (len(chosen.site_pairs), len(parts))
     counted = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
     totals = np.array([counted[part.start : part.stop].sum() for part in parts])
-    weights = weights if gaps else totals[:, None]
-    centre = sum(map(np.multiply, weights, means)) / np.maximum(sum(weights), _TINY)
-    second, first = (np.empty((len(pairs), len(parts)), np.float32) for _ in range(2))
-    for k, shift in enumerate(means - centre):
-        first[:, k] = weights[k] * shift
-        second[:, k] = squares[k] + weights[k] * shift**2
-    seen = np.ascontiguousarray(weights.T if gaps else np.empty((len(pairs), 0)), np.float32)
+    means, weights = np.empty(shape), np.empty(shape if gaps else (0, 0))
+    second, first = np.empty(shape, np.float32), np.empty(shape, np.float32)
+
+    def reduce(part: int, tile: slice, found: Moments) -> tuple[()]:
+        """Add a part of a tile; with the last one, refer all to the mean over all parts."""
+        means[tile, part] = found.mean
+        second[tile, part] = found.m2
+        if gaps:
+            weights[tile, part] = found.weight
+        if part == len(parts) - 1:
+            weight, mean = weights[tile] if gaps else totals[None], means[tile]
+            centre = (weight * mean).sum(axis=1) / np.maximum(weight.sum(axis=1), _TINY)
+            shift = mean - centre[:, None]
+            first[tile] = weight * shift
+            second[tile] += weight * shift**2
+        return ()
+
+    moments(ensemble, pairs, parts, reduce=reduce, metric=metric, run=run)
+    seen = weights.astype(np.float32) if gaps else np.empty((len(pairs), 0), np.float32)
     chosen.clear_rigid(first)
     chosen.clear_rigid(second)
     made = PartSums(len(objects), frozen(chosen.index), totals, second, first, seen)
@@ -170,12 +175,6 @@ def _sum_piece(
     second /= np.maximum(seen, _TINY)
     least = seen.max() - chosen.reduce(seen.max() - seen, largest=True)
     return replace(made, second=chosen.reduce(second) * least, first=none, seen=least)
-
-
-def _multiply(rows: Singles, counts: Singles) -> Singles:
-    products = np.empty((len(rows), counts.shape[1]), np.float32)
-    kernel.multiply(rows, counts, products)
-    return products
 
 
 def _tiles(n_rows: int) -> list[slice]:

@@ -40,7 +40,7 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     noise : float, sequence of float or {"auto"}, optional
         Error of positions that is subtracted from σ, as by :func:`timme.analyse`.
     n_dimensions : int, optional
-        Of an array with a row for each site: how many of its numbers make up a snapshot.
+        For an array with a row for each site: how many numbers make up one snapshot.
     n_jobs : int, optional
         Number of threads, all cores by default or for -1, all but one for -2.
 

@@ -46,7 +46,7 @@ def chain(
     Parameters
     ----------
     n_links : int, optional
-        Number of links; there is one joint more.
+        Number of links; there is one more joint.
     n_snapshots : int, optional
         Number of independent conformations.
     link_length : float, optional
@@ -64,11 +64,7 @@ def chain(
     >>> chain(5, 3).n_sites
     6
     """
-    if n_links < 1 or n_snapshots < 1 or not link_length > 0:
-        raise ValueError(
-            "a chain needs at least 1 link, 1 snapshot and a link length above 0, "
-            f"got {n_links}, {n_snapshots} and {link_length}"
-        )
+    _check("a chain", n_links=n_links, n_snapshots=n_snapshots, link_length=link_length)
     steps = link_length * directions((n_snapshots, n_links), np.random.default_rng(seed))
     start = np.zeros((n_snapshots, 1, 3))
     joints = np.concatenate([start, np.cumsum(steps, axis=1)], axis=1)
@@ -142,8 +138,8 @@ def bodies(
     n_snapshots : int, optional
         Number of snapshots.
     kind : {"hinge", "screw", "translation", "ball", "diffuse", "rigid"}, optional
-        How bodies move: hinges turn about an axis in the interface, screws also shift by 3 Å a
-        radian along it; a ball turns about a point in any direction, what is diffuse shifts as
+        How bodies move: hinges turn about an axis in the interface, screws also shift along it by
+        3 Å per radian; ball joints turn about a point in any direction; diffuse bodies shift as
         well.
     spans : sequence of float, optional
         For each body but the first, the range of its angle in degrees, or of its shift in Å where
@@ -234,11 +230,7 @@ def elastic(
     >>> elastic(100, 5).n_sites
     100
     """
-    if n_sites < 1 or n_snapshots < 1 or not density > 0:
-        raise ValueError(
-            "an elastic solid needs at least 1 site, 1 snapshot and a density above 0, "
-            f"got {n_sites}, {n_snapshots} and {density}"
-        )
+    _check("an elastic solid", n_sites=n_sites, n_snapshots=n_snapshots, density=density)
     rng = np.random.default_rng(seed)
     n_waves, per_axis = 12, int(np.ceil(n_sites ** (1 / 3)))
     lattice = np.column_stack(np.unravel_index(np.arange(n_sites), (per_axis,) * 3))
@@ -297,6 +289,12 @@ def tumble(snapshots: Floats, rng: np.random.Generator) -> Floats:
     shifts = rng.normal(0.0, 10.0, (len(snapshots), 1, 3))
     turns[0], shifts[0] = np.eye(3), 0.0
     return np.asarray(snapshots @ turns + shifts)
+
+
+def _check(what: str, **sizes: float) -> None:
+    for name, size in sizes.items():
+        if not size > 0:
+            raise ValueError(f"{what} needs {name} above 0, got {size}")
 
 
 def _arrange(sizes: Sequence[int], rng: np.random.Generator) -> tuple[list[Floats], Floats]:

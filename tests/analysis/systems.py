@@ -11,7 +11,7 @@ from timme.confidence import assess
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy.linking import link
-from timme.motion.motions import describe_motion
+from timme.motion.hinges import describe_motion
 
 
 def analysis_of(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import timme
 from tests.analysis.systems import analysis_of
 from timme.analysis.evidence import (
     BodiesEvidence,
@@ -102,9 +103,12 @@ GROUP = ClusterRecord(np.arange(20), -1, 0.2, 0.6, 1.1, support=0.99, chance=0.0
         ({"plateau": np.inf}, 100, "groups"),
         ({"sites": np.arange(9)}, 100, "none"),
         ({"sites": np.arange(90)}, 100, "groups"),
-        ({"sites": np.arange(91)}, 100, "none"),
+        ({"sites": np.arange(91)}, 100, "groups"),  # the rest are few, but chance decides
+        ({"sites": np.arange(91), "chance": np.nan}, 100, "none"),
+        ({"sites": np.arange(100), "plateau": 0.0}, 100, "none"),
         ({"chance": 0.5}, 100, "none"),
-        ({"chance": np.nan}, 100, "groups"),
+        ({"chance": np.nan}, 50, "groups"),
+        ({"chance": np.nan}, 49, "none"),  # not tried without a chance level
     ],
 )
 def test_groups_need_a_plateau_others_and_more_than_chance(
@@ -142,6 +146,11 @@ def test_the_limit_of_a_fit_is_in_the_unit_of_the_coordinates() -> None:
     assert rigid_limit("Å", 20.0) == 1.5
     assert rigid_limit("nm", 2.0) == pytest.approx(0.15)
     assert rigid_limit("", 16.0) == 2.0
+    walks = np.random.default_rng(0).normal(scale=0.8, size=(100, 100, 2)).cumsum(axis=0)
+    walks += np.random.default_rng(1).uniform(0, 100, (100, 2))
+    found = timme.analyse_motion(walks, unit="µm").finding
+    assert found is not None
+    assert found.brief == "no rigid body"
 
 
 def found_in(made: PlantedBodies, **options: Any) -> Finding:
@@ -153,7 +162,7 @@ def test_two_bodies_are_described_with_their_hinge() -> None:
     lines = found.text().splitlines()
     assert (found.kind, found.sure) == ("bodies", "well supported")
     assert found.brief == "two rigid bodies"
-    turns = "61-100 turns by 50° against the core, as on a hinge."
+    turns = "One turns by 50° against the other, as on a hinge."
     assert found.sentence == f"made: two rigid bodies, well supported. {turns}"
     assert lines[1] == "  bodies     1: 1-60 · 2: 61-100"
     assert found.labels.tolist() == [0] * 60 + [1] * 40
@@ -182,11 +191,39 @@ def test_a_group_among_walkers_is_found_at_its_plateau() -> None:
     assert low == pytest.approx(np.sqrt(2) * 0.15, rel=0.2)  # two sites with a jitter of 0.15
 
 
-def test_walkers_alone_are_no_group() -> None:
-    tracks = np.cumsum(np.random.default_rng(0).normal(size=(60, 40, 2)), axis=0)
+@pytest.mark.parametrize("n_outside", [0, 5])
+def test_a_group_of_nearly_all_or_all_is_found(n_outside: int) -> None:
+    tracks = np.cumsum(np.random.default_rng(0).normal(size=(80, 35, 2)), axis=0)
+    group = tracks[:, : 35 - n_outside]
+    group[:] = group[:, :1] + np.random.default_rng(1).normal(scale=0.15, size=group.shape)
+    found = find(analysis_of(read(tracks), molecule=False, chance=True))
+    who = "30 of 35 sites (1-30). The rest do not." if n_outside else "all 35 sites move together."
+    assert (found.kind, found.sentence.endswith(who)) == ("groups", True)
+
+
+@pytest.mark.parametrize("kind", ["equal", "fast strays", "slow", "confined"])
+@pytest.mark.parametrize("seed", range(3))
+def test_independent_particles_are_no_group(kind: str, seed: int) -> None:
+    """By chance, too, all but a few fast walkers stay together over a factor of 2 and more."""
+    rng, speeds = np.random.default_rng(seed), np.ones((40, 1))
+    speeds[: 4 if kind == "fast strays" else 0] = 10.0
+    speeds[: 15 if kind == "slow" else 0] = 0.05
+    moves = speeds * rng.normal(size=(60, 40, 2))
+    tracks = moves if kind == "confined" else np.cumsum(moves, axis=0)
     found = find(analysis_of(read(tracks), molecule=False, chance=True))
     assert found.kind == "none"
-    assert "no group moves together among 40 sites" in found.sentence
+    if kind == "equal":
+        assert "no group moves together among 40 sites" in found.sentence
+    if kind == "confined":
+        assert found.notes[0].endswith("no sign of correlated motion.")
+
+
+def test_groups_are_not_denied_where_confidence_is_off() -> None:
+    planted = timme.synthetic.planted((4, 25), 20, motions=(1.0, 0.1)).ensemble
+    found = timme.analyse(planted, confidence=False).finding
+    assert found is not None
+    assert found.sure == "no error bars"
+    assert "no group" not in found.sentence
 
 
 def test_groups_are_compared_with_pairs_that_leave_them() -> None:
@@ -195,8 +232,23 @@ def test_groups_are_compared_with_pairs_that_leave_them() -> None:
     places = np.repeat(rng.normal(scale=5.0, size=(200, 2, 2)), 10, axis=1)
     places += rng.normal(scale=0.1, size=places.shape) + rng.uniform(0, 9, (20, 2))
     made = analysis_of(read(places), molecule=False)
-    inside, across = medians(made, np.repeat([0, 1], 10))
+    inside, across, among = medians(made, np.repeat([0, 1], 10))
     pairs, sigma = shown_pairs(made)
     same = pairs[:, 0] // 10 == pairs[:, 1] // 10
     assert inside == pytest.approx(np.median(sigma[same]))
     assert across == pytest.approx(np.median(sigma[~same]))
+    assert np.isnan(among)
+
+
+def test_particles_that_keep_their_distances_show_no_relative_motion() -> None:
+    places = np.random.default_rng(0).integers(0, 50, (30, 3))
+    moved = places + np.arange(20)[:, None, None]  # exact, so that no σ is rounding
+    assert "no relative motion: 30 particles keep" in str(timme.analyse(moved))
+
+
+def test_one_body_that_was_given_is_taken_as_such() -> None:
+    made = bodies((60, 40), 20, spans=[90.0])
+    given = timme.analyse_motion(made.ensemble, bodies=1).finding
+    assert given is not None
+    assert "taken as one body" in given.sentence
+    assert dict(given.facts)["split?"].startswith("yes: the best two parts")

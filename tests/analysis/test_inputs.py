@@ -30,6 +30,7 @@ from timme import (
 from timme.analysis import measurement
 from timme.analysis.measurement import budget
 from timme.analysis.recipe import assemble
+from timme.analysis.settings import Settings
 from timme.engine.checkpoint import Checkpoint
 
 PLANTED = synthetic.planted((3, 10), 40, motions=(1.0, 0.1), seed=1).ensemble
@@ -171,7 +172,7 @@ def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         analyse(PLANTED, checkpoint=checkpoint, progress=stop, **QUICK)
     assert place.exists()
-    again = analyse(PLANTED, checkpoint=place, **QUICK)
+    again = analyse(PLANTED, settings=Settings(**QUICK, workers=1), checkpoint=place)
     same(again, whole.atom_hierarchy)
     assert any("interrupted" in note for note in again.notes)
     assert not place.exists()
@@ -180,6 +181,14 @@ def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path: Path) -> None:
     other = analyse(PLANTED, checkpoint=place, pairs="nearest:5", **QUICK)
     assert any("began anew" in note for note in other.notes)
     same(other, analyse(PLANTED, pairs="nearest:5", **QUICK).atom_hierarchy)
+
+
+def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path: Path) -> None:
+    place = tmp_path / "notes.txt"
+    place.write_text("of the user")
+    with pytest.raises(ValueError, match="a damaged or other file: remove it"):
+        analyse(PLANTED, checkpoint=place, **QUICK)
+    assert place.read_text() == "of the user"
 
 
 def test_independent_runs_are_as_the_user_says() -> None:

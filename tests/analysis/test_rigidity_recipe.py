@@ -101,7 +101,7 @@ def test_an_ensemble_has_the_golden_spread() -> None:
     assert third.hierarchy.cut(-1.0).sizes[0] == many.largest[2]
     again = analyse_rigidity(timme.read(NMR), model=3)
     np.testing.assert_array_equal(again.hierarchy.heights, third.hierarchy.heights)
-    with pytest.raises(ValueError, match="of 20 snapshots"):
+    with pytest.raises(ValueError, match="at most 20, the number of models"):
         analyse_rigidity(NMR, model=21)
     first = analyse_rigidity(NMR)
     assert "of 20 models or frames, the first was taken" in first.notes[0]
@@ -142,7 +142,8 @@ def test_the_list_of_bonds_is_read_back(barnase: Analysis, tmp_path: Path) -> No
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"chain": "Q"}, "chain= names Q, and the chains are A"),
     ({"energy": -30}, "energy= is at least -10 kcal/mol, got -30"),
-    ({"model": 2}, "choose 1 of 1 snapshots or more"),
+    ({"model": 2}, "model= must be at most 1, the number of models"),
+    ({"ensemble": True}, "an ensemble needs at least 2 models or frames, got 1"),
     ({"step": 2}, "are for an ensemble: use model=, or add ensemble="),
     ({"cutoff": -1}, "there is no option cutoff="),
 ]

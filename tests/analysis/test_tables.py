@@ -21,6 +21,11 @@ def hinge() -> Analysis:
     return analysis_of(bodies((60, 40), 60, spans=[50.0]).ensemble)
 
 
+def test_particles_with_names_go_by_these() -> None:
+    atoms = replace(Atoms.unnamed(3), names=np.array(["c2", "c9", "c10"]))
+    assert tables.runs(atoms, [0, 1, 2]) == "c2-c10"
+
+
 def test_residues_are_ranges_within_chains() -> None:
     atoms = replace(
         Atoms.unnamed(8),
@@ -82,6 +87,13 @@ def test_angles_are_those_of_each_snapshot(hinge: Analysis) -> None:
     columns = tables.angles(hinge).columns
     assert columns["snapshot"] == list(range(60))
     assert np.ptp(columns["body_2_deg"]) == pytest.approx(hinge.bodies[1].angle)
+
+
+def test_atoms_of_one_residue_are_listed_by_their_names() -> None:
+    names, one = np.array(["PA", "O1A", "C1"]), np.ones(3, np.int64)
+    ligand = replace(Atoms.unnamed(3), names=names, resids=215 * one, chains=np.full(3, "A"))
+    assert tables.runs(ligand, [0, 1]) == "A 215/PA-215/O1A"
+    assert tables.runs(ligand, [2]) == "A 215/C1"
 
 
 def test_headers_have_units_in_plain_letters() -> None:

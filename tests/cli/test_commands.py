@@ -130,6 +130,7 @@ def test_files_are_exported_again_with_other_choices(result: Path, call: Call) -
     exported = call("export", "timme-tracks", "dilution", "-o", "a.pdf", "--cutoff", "0.3")
     assert exported == (0, "a.pdf\n", "")
     assert Path("a.pdf").read_bytes().startswith(b"%PDF")
+    assert call("export", "timme-tracks", "sites", "-o", "a.csv").out == "a.csv\n"
     assert "a.pdf exists" in call("export", "timme-tracks", "dilution", "-o", "a.pdf").err
     assert call("export", "timme-tracks", "fraction", "linkage").code == 2
     assert call("export", "timme-tracks", "fraction", "mobility").code == 0
@@ -142,11 +143,14 @@ def test_files_are_exported_again_with_other_choices(result: Path, call: Call) -
     for words, message in (
         ("dilutions", "no file 'dilutions': choose dilution"),
         ("dilution -o a.txt", "can be written as .png, .svg, .pdf"),
+        ("sites -o b.png", "sites.csv, sites.extxyz can be written as .csv, .extxyz"),
+        ("dilution fraction -o b.png", "b.png is one file: choose one of dilution.png"),
         (
             "dilution --set min_bonds=2",
             "min_bonds= changes the result: analyse it again with this option",
         ),
         ("dilution --set palete=wide", "there is no option palete=: use palette="),
+        ("dilution --cutoff -1", "--cutoff must be at least 0, got -1"),
     ):
         code, _, err = call("export", "timme-tracks", *words.split())
         assert (code, err.count("\n")) == (2, 1)

@@ -57,11 +57,12 @@ def test_help_and_wrong_options_need_no_numerical_library(words: str) -> None:
 def test_help_names_defaults_and_expert_options(call: Call) -> None:
     assert "..." not in call("--help").out.partition("Commands:")[2]
     text = " ".join(call("run", "-h").out.split())
-    assert "-b, --begin FRAME|TIME First frame (from 0 on), or a time." in text
+    assert "-b, --begin FRAME|TIME First frame (counted from 0) or time, for example 10ns." in text
     assert "--min-size N Smallest cluster that counts (default: 10)." in text
     assert "sequence[:N], nearest[:N], or a file (default: contact:10 for molecules)." in text
-    assert "--energy E Weakest hydrogen bonds that hold, in kcal/mol (default: -1.0)." in " ".join(
-        call("rigidity", "-h").out.split()
+    assert (
+        "--energy E Energy of the weakest hydrogen bond that holds, in kcal/mol (default: -1.0)."
+        in " ".join(call("rigidity", "-h").out.split())
     )
     code, text, _ = call("run", "--set", "help")
     assert code == 0
@@ -90,6 +91,7 @@ def test_expert_settings_are_set_by_the_names_of_the_keywords() -> None:
         ("run x --overwirte", "there is no option --overwirte: use --overwrite"),
         ("run x --reach 2", "there is no option --reach: use --set reach="),
         ("rigidity x --cutoff -2", "there is no option --cutoff: use --energy"),
+        ("run x --bodies 3", "there is no option --bodies here: it belongs to timme motion"),
         ("show x --opn", "there is no option --opn: use --open"),
         ("demo -q", "there is no option -q"),
         ("run x --linkage ward", "--linkage takes single, braced or average, got 'ward'"),

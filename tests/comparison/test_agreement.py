@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score, mutual_info_score
 import timme
 from tests.golden import HERE, load_arrays
 from timme.comparison import agree, overlap
-from timme.hierarchy.tree import SIGMA
+from timme.hierarchy.tree import SIGMA, grow
 
 KEPT = load_arrays(HERE / "science" / "comparison.npz") if HERE.is_dir() else {}
 
@@ -67,8 +67,22 @@ def test_p_of_unrelated_sites_is_no_smaller_than_uniform() -> None:
 
     found = [agree(scattered(seed), scattered(100 + seed)).chance for seed in range(40)]
     p = [chance.p for chance in found if chance is not None]
-    # shifts of independent sites can be exchanged, and p is the larger of two shares
+    # shifts of independent sites can be exchanged
     assert kstest(p, "uniform", alternative="greater").pvalue > 1e-3
+
+
+def test_the_best_pair_is_that_of_the_cores_and_not_of_a_helix_in_them() -> None:
+    def cores(first: int, last: int) -> timme.Hierarchy:
+        links = np.column_stack([np.arange(99), np.arange(1, 100)])
+        helix, core = (
+            (links >= low).all(axis=1) & (links < high).all(axis=1)
+            for low, high in ((20, 31), (first, last))
+        )
+        return grow(100, links, np.select([helix, core], [1.0, 2.0], np.inf))
+
+    found = agree(cores(5, 80), cores(15, 85))
+    assert found.rand[1, 1] == 1.0  # the helix, which both have
+    assert found.best_cutoffs == (2.0, 2.0)
 
 
 def test_the_best_pair_of_planted_groups_is_their_partition() -> None:
@@ -84,7 +98,7 @@ def test_the_best_pair_of_planted_groups_is_their_partition() -> None:
 
 
 def test_a_partition_has_one_cutoff() -> None:
-    found = agree(chain(50, 1), np.repeat([0, 1], 25), cutoffs=(2.0, None))
+    found = agree(chain(50, 1), np.repeat([0, 1], 25), cutoffs=(2.0, 0.0))
     assert found.rand.shape[1] == 1
     assert found.clusters.first.cutoff == 2.0
 

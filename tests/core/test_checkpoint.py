@@ -204,7 +204,7 @@ def failing(one: Coordinates, other: Coordinates) -> Coordinates:
 def test_half_changed_arrays_are_not_saved(tmp_path: Path) -> None:
     """An error comes when some tiles of a block are merged, and another loop saves after it."""
     path = tmp_path / "a.checkpoint"
-    options: Any = {"pairs": np.tile(PAIRS, (20, 1)), "metric": failing, "workers": 1}
+    options: Any = {"pairs": np.tile(PAIRS, (40, 1)), "metric": failing, "workers": 1}
     checkpoint = Checkpoint(path, resume=True, interval=0)
     CALLS.clear()
     with pytest.raises(KilledError):

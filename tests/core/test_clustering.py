@@ -15,6 +15,7 @@ from tests.naive import Floats
 from tests.strategies import seeds
 from timme import objects, pairs, synthetic
 from timme.engine.checkpoint import Checkpoint, Run
+from timme.engine.reduction import apart
 from timme.engine.workers import Threads
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import measure
@@ -54,10 +55,9 @@ def tumbling(array: Floats, seed: int) -> Floats:
 def survivors(ensemble: Ensemble, order: Any, gaps: Any) -> list[tuple[int, int]]:
     """Pairs of places in leaf order that are not pruned."""
     tree: Any = SimpleNamespace(order=np.array(order), gaps=np.array(gaps))
-    search = clustering._lay_out(ensemble, tree)
-    n_bands = len(search.places[0])
-    found = [clustering._find_survivors(search, band) for band in range(n_bands)]
-    return [(a, b) for a, b in np.concatenate(found).tolist()]
+    search = clustering._lay_out(*apart(ensemble), tree, Threads(2))
+    found = clustering._find_survivors(search, np.arange(len(search.places[0])))
+    return [(a, b) for a, b in found.tolist()]
 
 
 @given(
@@ -178,8 +178,8 @@ def survived(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         monkeypatch.setattr(clustering, name, value)
     counts, find = list[int](), clustering._find_survivors
 
-    def count(search: Any, band: int) -> Any:
-        found = find(search, band)
+    def count(search: Any, bands: Any) -> Any:
+        found = find(search, bands)
         counts.append(len(found))
         return found
 

@@ -346,6 +346,7 @@ def test_unknown_entries_are_pairs_that_were_not_measured() -> None:
         ([[0.0, 1.0], [2.0, 0.0]], "symmetric, got mirrored entries that differ by 1"),
         ([[0.0, np.nan], [2.0, 0.0]], "differ by inf"),
         ([[0.0, -1.0], [-1.0, 0.0]], "not be negative, got -1"),
+        ([[0.0, -np.inf], [-np.inf, 0.0]], "not be negative, got -inf"),
         ([[0.0, 1.0]], "must be square"),
         ([1.0, 2.0], r"1, 3, 6, 10"),
         ([], "must be square"),

@@ -20,7 +20,7 @@ from timme.engine import workers
 from timme.engine.checkpoint import Checkpoint, Run
 from timme.engine.moments import Moments
 from timme.engine.reduction import Kept, moments
-from timme.engine.workers import Cluster, Threads, connect
+from timme.engine.workers import Cluster, Threads
 from timme.ensemble import Ensemble
 
 
@@ -70,20 +70,21 @@ PARTS = [range(600), range(100, 500), range(20, 30)]
 TILTED = [[100.0, 0.0, 0.0], [20.0, 100.0, 0.0], [10.0, 15.0, 100.0]]
 
 
+def cluster(**options: Any) -> Iterator[Cluster]:
+    distributed = pytest.importorskip("distributed", reason="needs pip install 'pytimme[cluster]'")
+    options |= {"threads_per_worker": 1, "set_as_default": False, "silence_logs": 50}
+    with distributed.Client(**options, dashboard_address="127.0.0.1:0") as client:
+        yield Cluster(client)
+
+
 @pytest.fixture(scope="module")
 def two_processes() -> Iterator[Cluster]:
-    pytest.importorskip("distributed", reason="needs pip install 'pytimme[cluster]'")
-    with connect("local", 2) as client:
-        yield Cluster(client)
+    yield from cluster(n_workers=2, host="127.0.0.1")
 
 
 @pytest.fixture
 def one_thread() -> Iterator[Cluster]:
-    distributed = pytest.importorskip("distributed", reason="needs pip install 'pytimme[cluster]'")
-    options: dict[str, Any] = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
-    options |= {"dashboard_address": "127.0.0.1:0", "set_as_default": False}
-    with distributed.Client(**options) as client:
-        yield Cluster(client)
+    yield from cluster(n_workers=1, processes=False)
 
 
 def snapshots(n_sites: int = 60) -> Floats:
@@ -171,7 +172,7 @@ def test_a_run_without_workers_ends_and_keeps_its_checkpoint(
 ) -> None:
     monkeypatch.setattr(workers, "_COMING", 0.2)
     monkeypatch.setattr(workers, "_ANSWERING", 0.1)
-    address, ensemble = one_thread._workers[0], Ensemble.from_array(snapshots())
+    (address,), ensemble = one_thread._workers, Ensemble.from_array(snapshots())
     cluster: Any = one_thread.client.cluster
     checkpoint = Checkpoint(tmp_path / "a.checkpoint", interval=0)
     with pytest.raises(ConnectionError, match=f"dask workers were lost .{address}.:"):

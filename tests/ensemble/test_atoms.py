@@ -25,9 +25,9 @@ from timme.ensemble.residues import (
     is_protein,
     is_water,
     residue_index,
+    selector,
     shown_sites,
 )
-from timme.ensemble.selection import selector
 
 ALA = ("ALA", ("N", "CA", "C", "O", "CB"))
 SUGAR = ("O5'", "C5'", "C4'", "O4'", "C3'", "O3'", "C2'", "C1'")

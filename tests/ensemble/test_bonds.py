@@ -15,12 +15,7 @@ from tests.golden import systems
 from tests.strategies import seeds
 from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.atoms import sorted_bonds
-from timme.ensemble.bonds import (
-    guess_bonds,
-    trace_steps,
-    with_bonds,
-    with_missing_atoms,
-)
+from timme.ensemble.bonds import guess_bonds, trace_steps, with_bonds, with_missing_atoms
 
 CARBONS = replace(Atoms.unnamed(12), elements=np.full(12, "C"))
 

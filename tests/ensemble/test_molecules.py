@@ -13,12 +13,7 @@ from tests.ensemble.builders import BOXES, Floats, Ints, atoms_of, joined, wrapp
 from tests.strategies import seeds
 from timme.ensemble import Atoms, Boxes, Ensemble
 from timme.ensemble.bonds import with_bonds
-from timme.ensemble.molecules import (
-    Trees,
-    Whole,
-    find_complexes,
-    with_whole_molecules,
-)
+from timme.ensemble.molecules import Trees, Whole, find_complexes, with_whole_molecules
 from timme.ensemble.space import box_matrices
 
 

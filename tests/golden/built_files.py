@@ -252,14 +252,13 @@ def dump_text(
         told = frame @ np.linalg.inv(box) if columns.startswith("xs") else frame + origin
         extra = " ix iy iz" if images is not None else ""
         lines += [f"ITEM: ATOMS id mol type {columns}{extra}"]
-        order = (
-            np.random.default_rng(number).permutation(len(frame)) if shuffled else range(len(frame))
-        )
-        for atom in order:
+        order = np.arange(len(frame))
+        if shuffled:
+            order = np.random.default_rng(number).permutation(order)
+        for atom in order.tolist():
             place = " ".join(f"{x:.6f}" for x in told[atom])
-            image = (
-                "" if images is None else " " + " ".join(f"{x:.0f}" for x in images[number, atom])
-            )
+            counts = () if images is None else images[number, atom].tolist()
+            image = "".join(f" {x:.0f}" for x in counts)
             lines.append(f"{10 * atom + 1} {atom // 3 + 1} {1 + (atom % 3 > 0)} {place}{image}")
     return "\n".join([*lines, ""])
 
@@ -269,16 +268,8 @@ def data_text(style: str = "full") -> str:
     frame = places(1)[0]
     lines = ["waters", "", "12 atoms", "8 bonds", "2 atom types", "1 bond types", ""]
     lines += [f"-5 {25 + axis} {name}lo {name}hi" for axis, name in enumerate("xyz")]
-    lines += [
-        "",
-        "Masses",
-        "",
-        "1 15.999",
-        "2 1.008",
-        "",
-        f"Atoms # {style}".removesuffix(" # "),
-        "",
-    ]
+    lines += ["", "Masses", "", "1 15.999", "2 1.008", ""]
+    lines += [f"Atoms # {style}".removesuffix(" # "), ""]
     for atom, place in enumerate(frame):
         kind = 1 + (atom % 3 > 0)
         charge = {"full": " 0.0", "charge": " 0.0"}.get(style, "")
@@ -477,8 +468,11 @@ def _tables(folder: Path) -> None:
 
 
 def _matrices(folder: Path) -> None:
-    """A symmetric matrix, and one as text."""
+    """A symmetric matrix, the same with few of its entries, and one as text."""
+    from scipy import io, sparse
+
     values = worst_errors()[:30, :30]
+    io.mmwrite(folder / "matrix.mtx", sparse.coo_array(np.where(values < 5, values, 0)))
     np.save(folder / "matrix.npy", values)
     np.savetxt(folder / "matrix.csv", values, fmt="%.3f", delimiter=",")
 

@@ -14,16 +14,7 @@ import numpy.typing as npt
 
 from tests.golden import load_json
 from tests.golden.digests import digest, without_folders
-from tests.golden.systems import (
-    SHARED,
-    SHIPPED,
-    TILTED,
-    breathing,
-    cloud,
-    gapped,
-    in_box,
-    weighted,
-)
+from tests.golden.systems import SHARED, SHIPPED, TILTED, breathing, cloud, gapped, in_box, weighted
 
 _MOST_SUMMED = 3_000_000  # coordinates of which all snapshots are summed
 _SAMPLES = 5  # sites of which the coordinates are stored
@@ -194,6 +185,11 @@ def _objects(folder: Path) -> dict[str, Entry]:
         water = SHARED / "water" / "tip3p_300K_1ATM"
         return mdtraj.load(f"{water}.xtc", top=f"{water}.pdb")[:20]
 
+    def of_ase() -> Any:
+        import ase.io
+
+        return ase.io.read(folder / "tilted.extxyz", ":", format="extxyz")
+
     def of_pandas() -> Any:
         import pandas as pd
 
@@ -216,6 +212,7 @@ def _objects(folder: Path) -> dict[str, Entry]:
         "universe with a transformation": Entry(centred),
         "mdtraj": Entry(of_mdtraj),
         "mdtraj unwrapped": Entry(of_mdtraj, (), moving),
+        "ase": Entry(of_ase),
         "pandas": Entry(of_pandas),
         "polars": Entry(of_polars),
         "array": Entry(cell.coordinates),

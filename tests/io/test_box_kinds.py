@@ -11,7 +11,9 @@ import pytest
 
 from tests import naive
 from tests.golden.built_files import dump_text, gro_text, xyz_text
+from tests.io.builders import line
 from timme import fluctuations, objects, pairs
+from timme.ensemble import Ensemble
 from timme.io import read
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -26,12 +28,6 @@ KINDS = {
     "slab": np.tile(np.diag([20.0, 22, 0]), (N_FRAMES, 1, 1)),
     "none": np.zeros((N_FRAMES, 3, 3)),
     "dummy": np.tile(np.eye(3), (N_FRAMES, 1, 1)),
-}
-# Formats that cannot state open directions or no box, or of which MDAnalysis loses boxes.
-WITHOUT = {
-    *((name, "slab") for name in ("xtc", "trr", "dcd", "nc", "gro", "h5md")),
-    *(("gsd", kind) for kind in ("triclinic", "changing", "none")),
-    *(("dump", kind) for kind in ("none", "dummy")),
 }
 
 
@@ -65,18 +61,13 @@ def write(path: Path, places: Floats, boxes: Floats) -> None:
     path.write_text("".join(texts).replace("id mol", "id group"))  # of single atoms
 
 
-def write_binary(path: Path, places: Floats, boxes: Floats) -> None:
-    import MDAnalysis as mda
-    from MDAnalysis.lib.mdamath import triclinic_box
-
-    universe, some = mda.Universe.empty(N_SITES, trajectory=True), boxes.any()
-    cells = np.array([triclinic_box(*box) for box in boxes]) if some else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        universe.load_new(places.astype(np.float32), order="fac", dimensions=cells)
-        with mda.Writer(str(path), n_atoms=N_SITES) as writer:
-            for _ in universe.trajectory:
-                writer.write(universe.atoms)
+def write_pdb(path: Path, places: Floats, boxes: Floats) -> None:
+    lines = list[str]()
+    for frame, box in zip(places, boxes, strict=True):
+        sides = "".join(f"{side:9.3f}" for side in np.diag(box))
+        lines += ["MODEL"] + [f"CRYST1{sides}  90.00  90.00  90.00 P 1"] * bool(box.any())
+        lines += [*(line("P", k, place) for k, place in enumerate(frame, start=1)), "ENDMDL"]
+    path.write_text("\n".join([*lines, "END", ""]))
 
 
 def write_h5md(path: Path, places: Floats, boxes: Floats) -> None:
@@ -86,12 +77,9 @@ def write_h5md(path: Path, places: Floats, boxes: Floats) -> None:
         file.create_group("h5md")
         group = file.create_group("particles/all")
         group["position/value"], group["box/edges/value"] = places, boxes
-        group["position/step"] = group["position/time"] = np.arange(len(places))
-        group["position/value"].attrs["unit"], group["position/time"].attrs["unit"] = (
-            "Angstrom",
-            "ps",
-        )
-        group["box"].attrs["dimension"], group["box"].attrs["boundary"] = 3, ["periodic"] * 3
+        group["position/value"].attrs["unit"] = "Angstrom"
+        periodic = ["periodic" if row.any() else "none" for row in boxes[0]]
+        group["box"].attrs["boundary"] = periodic
 
 
 def write_gsd(path: Path, places: Floats, boxes: Floats) -> None:
@@ -106,24 +94,75 @@ def write_gsd(path: Path, places: Floats, boxes: Floats) -> None:
             file.append(made)
 
 
+def universe(places: Floats, boxes: Floats) -> Any:
+    import MDAnalysis as mda
+    from MDAnalysis.lib.mdamath import triclinic_box
+
+    cells = np.array([triclinic_box(*box) for box in boxes]) if boxes.any() else None
+    made = mda.Universe.empty(N_SITES, trajectory=True)
+    made.load_new(places.astype(np.float32), order="fac", dimensions=cells)
+    return made
+
+
+def write_binary(path: Path, places: Floats, boxes: Floats) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        universe(places, boxes).atoms.write(str(path), frames="all")
+
+
+def atoms_of_ase(places: Floats, boxes: Floats) -> Any:
+    import ase
+
+    frames = zip(places, boxes, strict=True)
+    return [ase.Atoms(f"P{N_SITES}", p, cell=b, pbc=b.any(axis=1)) for p, b in frames]
+
+
+def of_mdtraj(places: Floats, boxes: Floats) -> Any:
+    import mdtraj
+
+    made = mdtraj.Trajectory(places / 10, topology=None)
+    made.unitcell_vectors = (boxes / 10).astype(np.float32) if boxes.any() else None
+    return made
+
+
 WRITERS = {
     **dict.fromkeys(("gro", "xyz", "dump"), write),
     **dict.fromkeys(("xtc", "trr", "dcd", "nc"), write_binary),
     "h5md": write_h5md,
     "gsd": write_gsd,
 }
+OBJECTS = {"universe": universe, "ase": atoms_of_ase, "mdtraj": of_mdtraj}
+WITHOUT_SLABS = {"xtc", "trr", "dcd", "nc", "gro", "universe", "mdtraj"}  # or other open directions
+CELLS = [
+    *((name, kind) for name in (*WRITERS, *OBJECTS) for kind in KINDS),
+    *(("array", kind) for kind in ("orthorhombic", "triclinic", "changing", "slab")),
+    *(("pdb", kind) for kind in ("orthorhombic", "none", "dummy")),  # angles have 2 decimals
+]
+CELLS = [cell for cell in CELLS if cell != ("dump", "dummy")]
+CELLS = [cell for cell in CELLS if cell[1] != "slab" or cell[0] not in WITHOUT_SLABS]
+
+
+def ensemble_of(name: str, folder: Path, places: Floats, boxes: Floats) -> Ensemble:
+    path = folder / f"a.{name}"
+    if name in OBJECTS:
+        return read(OBJECTS[name](places, boxes), bonds="none")
+    if name == "array":
+        return read(places, box=boxes)
+    if name == "pdb":
+        topology = folder / "top.gro"
+        write(topology, places[:1], boxes[:1])
+        write_pdb(path, places, boxes)
+        return read(topology, path, bonds="none")
+    WRITERS[name](path, places, boxes)
+    return read(path, bonds="none", unit=None if name in {"gro", "xtc", "trr"} else "Å")
 
 
 @pytest.mark.filterwarnings("ignore:.*half the periodic box:UserWarning")
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(("name", "kind"), CELLS)
 def test_sigma_is_that_of_brute_force_over_images(name: str, kind: str, tmp_path: Path) -> None:
-    if (name, kind) in WITHOUT:
-        pytest.skip("the format has no such box")
-    boxes, path = KINDS[kind], tmp_path / f"a.{name}"
+    boxes = KINDS[kind]
     places = positions(boxes)
-    WRITERS[name](path, places, boxes)
-    ensemble = read(path, bonds="none", unit=None if name in {"gro", "xtc", "trr"} else "Å")
+    ensemble = ensemble_of(name, tmp_path, places, boxes)
     if kind == "dummy":
         assert any("counts as none" in note for note in ensemble.notes)
     sites = objects.points(ensemble)
@@ -134,4 +173,4 @@ def test_sigma_is_that_of_brute_force_over_images(name: str, kind: str, tmp_path
             naive.distance(place[one], place[other], box)
             for place, box in zip(places, true, strict=True)
         ]
-        assert sigma == pytest.approx(naive.sigma(far), abs=1e-5)
+        assert sigma * (10 if name == "mdtraj" else 1) == pytest.approx(naive.sigma(far), abs=1e-5)

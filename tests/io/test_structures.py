@@ -25,8 +25,7 @@ def columns(atoms: Any) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    "PDB_small PDB_multiframe PDB_full PDB_icodes ENT PDB_cm PDB_HOLE XPDB_small".split(),
+    "name", "PDB_small PDB_multiframe PDB_full PDB_icodes ENT PDB_cm PDB_HOLE XPDB_small".split()
 )
 @pytest.mark.filterwarnings("ignore")
 def test_columns_are_those_that_mdanalysis_reads(name: str) -> None:
@@ -78,6 +77,14 @@ def test_records_longer_than_their_columns_stay_in_them(tmp_path: Path) -> None:
     # 26 letters of three further digits each stand between A000 and a000.
     assert atoms.resids.tolist() == [9999, 10_000, 10_001, 10_000 + 26 * 36**3, -5]
     assert atoms.icodes.tolist() == [""] * 5
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_columns_count_characters_not_bytes(encoding: str, tmp_path: Path) -> None:
+    record = line("CÄ", 1, (1234.567, 1000.123, 4567.891), chain="É") + "\nEND\n"
+    model = read_structure(written(tmp_path, record.encode(encoding))).models[0]
+    assert model.coordinates.tolist() == [[1234.567, 1000.123, 4567.891]]
+    assert (model.atoms.names[0], model.atoms.chains[0]) == ("CÄ", "É")
 
 
 def test_segments_stand_for_chains_where_no_atom_has_one(tmp_path: Path) -> None:

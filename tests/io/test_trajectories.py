@@ -110,30 +110,64 @@ def test_a_header_cannot_take_memory_that_the_file_does_not_need(tmp_path: Path)
         file.write_chunk("particles/N", np.array([2_000_000_000], np.uint32))
         file.end_frame()
     told = fuzz.in_child(partial(fuzz.read_here, path, None, matrix=False))
-    assert "announces 2,000,000,000 particles" in told
+    assert "announces 2,000,000,000 particles or bonds" in told
 
 
-def test_what_mdanalysis_would_lose_of_gsd_and_h5md_is_refused(
-    folder: Path, tmp_path: Path
-) -> None:
-    import gsd.hoomd
+def test_h5md_files_hold_the_frames_that_they_announce_in_any_unit(tmp_path: Path) -> None:
     import h5py
+
+    for count, expected in ((2, "read 2"), (10**9, "cannot hold")):
+        with h5py.File(path := tmp_path / f"{count}.h5md", "w") as file:
+            group = file.create_group("particles/all/position")
+            made = group.create_dataset("value", (count, 3, 3), "f4", chunks=True)
+            made[:2], made.attrs["unit"] = 1.5, "um"
+            file.create_group("h5md")
+        assert expected in fuzz.in_child(partial(fuzz.read_here, path, None, matrix=False))
+
+
+def test_no_entry_of_a_gsd_index_can_take_memory(folder: Path, tmp_path: Path) -> None:
+    data = (folder / "images.gsd").read_bytes()
+    entry = struct.unpack_from("<Q", data, 8)[0] + 5 * 32  # its frame, how many rows it has, …
+    changed = data[: entry + 8] + struct.pack("<Q", 2**30) + data[entry + 16 :]
+    path = written(tmp_path, changed, "a.gsd")
+    told = fuzz.in_child(partial(fuzz.read_here, path, None, matrix=False))
+    assert "its index is damaged" in told
+
+
+def test_xyz_frames_behind_a_structure_are_in_its_unit(folder: Path) -> None:
+    assert read(folder / "topology.pdb", folder / "plain.xyz").unit == "Å"
+
+
+def test_ids_of_h5md_order_the_particles_of_every_frame(folder: Path, tmp_path: Path) -> None:
+    import h5py
+
+    whole = read(folder / "images.h5md").coordinates()
+    path = written(tmp_path, (folder / "images.h5md").read_bytes(), "a.h5md")
+    rng = np.random.default_rng(0)
+    orders = np.array([rng.permutation(12) for _ in range(N_FRAMES)])
+    with h5py.File(path, "r+") as file:
+        group = file["particles/all"]
+        for name in ("position/value", "image/value"):
+            group[name][...] = np.take_along_axis(group[name][:], orders[..., None], axis=1)
+        group["id/value"] = orders
+    np.testing.assert_array_equal(read(path).coordinates(), whole)
+
+
+def test_a_tilted_gsd_box_that_mdanalysis_would_distort_is_refused(tmp_path: Path) -> None:
+    """With transformations, frames can only be had from MDAnalysis."""
+    import gsd.hoomd
+    from MDAnalysis.transformations import translate
 
     with gsd.hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
         made = gsd.hoomd.Frame()
         made.configuration.box, made.particles.N = [20, 20, 20, 0.5, 0, 0], 12
         made.particles.position = PLACES[0]
         file.append(made)
+    universe = mda.Universe(str(tmp_path / "a.gsd"))
+    assert read(universe).n_sites == 12
+    universe.trajectory.add_transformations(translate([1.0, 0, 0]))
     with pytest.raises(ValueError, match=r"a\.gsd: .*give the true box"):
-        read(tmp_path / "a.gsd").coordinates()
-    assert read(tmp_path / "a.gsd", box=[40.0, 40, 40]).n_sites == 12
-    for name, value in (("id", np.arange(12)), ("boundary", ["periodic", "periodic", "none"])):
-        path = written(tmp_path, (folder / "images.h5md").read_bytes(), f"{name}.h5md")
-        with h5py.File(path, "r+") as file:
-            group = file["particles/all"]
-            (group["box"].attrs if name == "boundary" else group)[name] = value
-        with pytest.raises(ValueError, match=rf"{name}\.h5md: .*MDAnalysis would lose"):
-            read(path)
+        read(universe)
 
 
 def test_reading_writes_nothing_beside_the_file(folder: Path, tmp_path: Path) -> None:

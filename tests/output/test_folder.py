@@ -187,6 +187,8 @@ def test_folders_that_cannot_be_replaced_are_refused_before_work(
 def test_some_files_are_exported_by_name_or_by_how_names_begin(tmp_path: Path) -> None:
     (path,) = export(NEW, tmp_path / "one.csv", "linkage")
     assert path.read_text() == "new"
+    (path,) = export(NEW, tmp_path / "one.txt", ["linkage", "summary"])  # only one is a text
+    assert path.is_file()
     export(NEW, tmp_path / "more", ["tables", "summary.txt"])
     assert set(contents(tmp_path / "more")) == {"tables/linkage.csv", "summary.txt"}
     for what, words in (("sumary", "choose summary"), ("never", "no file 'never'")):

@@ -89,6 +89,7 @@ def test_names_of_the_user_are_no_commands() -> None:
     ]  # fmt: skip
     for usual, hostile in zip(*scripts, strict=True):
         comments = [line for line in hostile.splitlines() if line[:1] in "#;"]
+        assert not any({*";$[]\\\"'`"} & {*line[1:]} for line in comments)
         assert all(line.isascii() and line.isprintable() for line in hostile.splitlines())
         assert len(comments) == len([line for line in usual.splitlines() if line[:1] in "#;"])
         rest = [line for line in hostile.splitlines() if line[:1] not in "#;"]
@@ -105,13 +106,13 @@ def test_scripts_address_each_group_by_its_number() -> None:
     assert (
         len(re.findall(r"^select cluster_\d+, timme and q=\d+$", pml, re.MULTILINE)) == N_RESIDUES
     )
-    assert len(re.findall(r"@@bfactor=\d+ #[0-9a-f]{6}$", cxc, re.MULTILINE)) == groups
-    assert len(re.findall(r"@@occupancy=\d+ #[0-9a-f]{6}$", cxc, re.MULTILINE)) == N_RESIDUES
+    assert len(re.findall(r"@@bfactor=\d+ rgb\([\d,]+\) target ab$", cxc, re.MULTILINE)) == groups
+    assert len(re.findall(r"@@occupancy=\d+ & @CA,P rgb", cxc)) == N_RESIDUES
     numbers = [int(number) for number in re.findall(r"color change rgb (\d+)", tcl)]
     assert min(numbers) >= 0
     assert max(numbers) <= 32  # VMD has no more
-    colours = re.findall(r"@@bfactor=2 (#\w+)", cxc)
-    red, green, blue = (int(colours[0][at : at + 2], 16) / 255 for at in (1, 3, 5))
+    colours = re.findall(r"@@bfactor=2 rgb\((\d+),(\d+),(\d+)\)", cxc)
+    red, green, blue = (int(part) / 255 for part in colours[0])
     assert f"set_color timme_body_2, [{red:.3f}, {green:.3f}, {blue:.3f}]" in pml
 
 
@@ -157,5 +158,7 @@ def test_snapshots_are_written_as_they_are(tmp_path: Path, kind: str) -> None:
         universe.load_new(str(path))
         read = [frame.positions.copy() for frame in universe.trajectory]
     assert np.allclose(np.array(read), 10 * places, atol=6e-3)
+    named = replace(ensemble.sites, chains=np.full(9, "4AKE"))
+    structures.write_snapshots(Ensemble.from_array(places, atoms=named), path)
     with pytest.raises(ValueError, match=r"written as .pdb, .cif"):
         structures.write_snapshots(ensemble, tmp_path / "laid.gro")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from tests.analysis.systems import analysis_of
+from timme.analysis.comparison import compare
 from timme.analysis.finding import find
-from timme.analysis.result import Analysis
+from timme.analysis.result import Analysis, Comparison
 from timme.ensemble import Ensemble
 from timme.output import style
 from timme.output.page import report_html
@@ -47,9 +48,11 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
     """Function that opens the report of a result from its file, in a window of a size."""
     pages = []
 
-    def open_report(analysis: Analysis, *, size: tuple[int, int] = (1400, 900), **more: Any) -> Any:
+    def open_report(
+        result: Analysis | Comparison, *, size: tuple[int, int] = (1400, 900), **more: Any
+    ) -> Any:
         path = tmp_path / "report.html"
-        path.write_text(report_html(analysis), encoding="utf-8")
+        path.write_text(report_html(result), encoding="utf-8")
         width, height = size
         page = browser.new_page(viewport={"width": width, "height": height}, **more)
         page.requests, page.problems = [], []
@@ -172,6 +175,34 @@ def test_structure_strip_and_table_share_the_colours_of_the_finding(
     )
     assert swatches == strip
     assert [a["label"] for a in page.evaluate("timme.page.state.scene.motion.axes")] == ["60°"]
+
+
+def test_a_palette_recolours_structure_strip_and_table(show: Open, molecule: Analysis) -> None:
+    page = show(molecule)
+    page.get_by_label("Palette").select_option(label="wide")
+    expected = style.group_colours(molecule, "wide")[style.finding_labels(molecule)].tolist()
+    assert page.evaluate(_STATE)["sites"] == expected
+    for element in ("section[aria-label^=Table] .swatch", ".strip rect"):
+        painted = page.evaluate(
+            f"[...document.querySelectorAll('{element}')].map((each) =>"
+            " each.getAttribute('fill') ?? each.style.getPropertyValue('--colour'))"
+        )
+        assert painted == list(dict.fromkeys(expected))
+
+
+def test_a_comparison_shows_both_dilution_plots_in_the_same_colours(
+    show: Open, molecule: Analysis
+) -> None:
+    page = show(compare(molecule, molecule))
+    strips = page.evaluate(
+        "[...document.querySelectorAll('.strip')].map((strip) =>"
+        " [...strip.children].map((rect) => rect.getAttribute('fill')).join())"
+    )
+    assert len(strips) == 2
+    assert strips[0] == strips[1]
+    names = page.locator(".pair h2").all_inner_texts()
+    assert names == ["hinge-1", "hinge-2"]
+    assert [name in page.locator("h1").inner_text() for name in names] == [True, True]
 
 
 @pytest.mark.parametrize("name", ["molecule", "particles"])

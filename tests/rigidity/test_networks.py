@@ -32,6 +32,7 @@ from tests.rigidity.structures import (
     without_hydrogens,
 )
 from timme.ensemble import Atoms, Ensemble
+from timme.ensemble.bonds import guess_bonds
 from timme.rigidity import Network, network
 
 EDGE = 1e-6  # Å and degrees, far above rounding
@@ -329,6 +330,18 @@ def test_clashes_and_too_many_bonds_are_named_and_have_energies() -> None:
     assert note.endswith("1 (A/LIG 1/C)")
     same = network(joined(hydroxyl(), hydroxyl()), cutoff=np.inf)
     assert np.isfinite(weak(same).energies).all()
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.6, 1.5, 30.0])
+def test_a_misplaced_atom_of_a_protein_is_named(distance: float) -> None:
+    """Beside an atom of another residue it is bound to that, and far from all atoms to none."""
+    whole = structure("1bnr")
+    places, names, resids = whole.snapshot()[0].copy(), whole.atoms.names, whole.atoms.resids
+    near = places[(names == "C") & (resids == 87)]
+    places[(names == "CB") & (resids == 30)] = near + distance * np.array([0.6, 0.8, 0.0])
+    atoms = replace(whole.atoms, bonds=guess_bonds(whole.atoms, places))
+    found = network(Ensemble.from_array(places[None], atoms=atoms, unit="Å"))
+    assert any("geometry" in note and " 30/CB" in note for note in found.notes)
 
 
 def test_missing_atoms_and_hydrogens_are_named() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import naive
 from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
@@ -29,7 +30,7 @@ def matched(name: str) -> tuple[Draws, Matches]:
     draws = draw(n_snapshots, n_effective, replicas=case.objects.ensemble.replicas)
     compared = case.compared
     sums = bootstrap.sum_what_matters(compared, draws)
-    masks = condense(case.tree).masks()
+    masks = naive.masks(condense(case.tree))
     return draws, match(masks, bootstrap.hierarchies(compared, sums, draws.times))
 
 

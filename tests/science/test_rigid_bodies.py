@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 from tests.science import motion_naive as naive
 from timme.ensemble import Ensemble
 from timme.motion import Bodies, bodies, describe_motion
-from timme.motion.pieces import follow, patches, sharpness, stillness
+from timme.motion.body_search import sharpness
+from timme.motion.pieces import follow, patches, stillness
 from timme.synthetic import ball, relaxing, tumble
 from timme.synthetic import bodies as planted_bodies
 
@@ -139,7 +140,7 @@ def test_too_little_is_refused(shape: tuple[int, ...], words: str) -> None:
 @pytest.mark.parametrize("step", [1.0, 0.0], ids=["line", "point"])
 def test_sites_on_a_line_or_at_a_point_are_refused(step: float) -> None:
     line = step * np.arange(30)[:, None] * [1.0, 0.5, 0.2]
-    with pytest.raises(ValueError, match="need sites with an orientation"):
+    with pytest.raises(ValueError, match="needs sites with an orientation"):
         describe_motion(Ensemble.from_array(np.tile(line + 1.0, (4, 1, 1))))
 
 

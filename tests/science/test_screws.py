@@ -10,11 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from tests.science import motion_naive as naive
 from tests.strategies import seeds
-from timme.motion import (
-    bending_residues,
-    closure,
-    screw,
-)
+from timme.motion import bending_residues, screw
 from timme.motion.screws import from_rotation
 from timme.synthetic import bodies as planted_bodies
 
@@ -117,7 +113,7 @@ def test_a_turn_across_the_line_of_middles_closes_and_one_along_it_twists() -> N
         after = before.copy()
         after[20:] = Rotation.from_rotvec(vector).apply(before[20:])
         found = screw(before, after, body=B, reference=A)
-        assert closure(found, before, B, A) == pytest.approx(expected, abs=1e-6)
+        assert found.closure == pytest.approx(expected, abs=1e-6)
 
 
 def test_snapshots_of_other_sites_are_refused() -> None:

@@ -90,8 +90,15 @@ def children(process: int) -> list[str]:
 
 def unnamed(process: int, folder: Path) -> list[str]:
     """Files without a name in a folder that a process has open."""
-    opened = [str(path.readlink()) for path in Path(f"/proc/{process}/fd").iterdir()]
+    opened = [_target(path) for path in Path(f"/proc/{process}/fd").iterdir()]
     return [name for name in opened if name.startswith(f"{folder}/") and "deleted" in name]
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except FileNotFoundError:  # closed since the folder was listed
+        return ""
 
 
 def test_this_computer_alone_reaches_the_server(

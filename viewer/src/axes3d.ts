@@ -19,13 +19,13 @@ interface Label {
 }
 
 export class BodyAxes {
-  private readonly drawn: NGL.RepresentationElement[];
+  private readonly drawn: NGL.ShapeComponent[];
   private readonly labels: Label[] = [];
   private visible = false;
 
   /** `toView` turns a place of the scene into one of the view, where 1 Å is `unit`. */
   constructor(
-    stage: NGL.Stage,
+    private readonly stage: NGL.Stage,
     host: HTMLElement,
     axes: Motion["axes"],
     colourOf: (body: number) => string,
@@ -44,7 +44,13 @@ export class BodyAxes {
     host.append(...this.labels.map(({ element }) => element));
     const glass = { opacity: CLEAR, depthWrite: false, side: "double", roughness: 1 };
     this.drawn = [hidden(stage, solid, { roughness: 0.6 }), hidden(stage, clear, glass)];
-    stage.viewer.signals.rendered.add(() => this.placeLabels());
+    stage.viewer.signals.rendered.add(this.placeLabels);
+  }
+
+  dispose(): void {
+    this.stage.viewer.signals.rendered.remove(this.placeLabels);
+    for (const each of this.drawn) this.stage.removeComponent(each);
+    for (const { element } of this.labels) element.remove();
   }
 
   show(visible: boolean): void {
@@ -79,18 +85,20 @@ export class BodyAxes {
     return at(points, points.length >> 1);
   }
 
-  private placeLabels(): void {
+  private readonly placeLabels = (): void => {
     if (!this.visible) return;
     for (const { element, place } of this.labels) {
       const { x, y } = this.view.project(place);
       element.style.transform = `translate(${x}px, ${y}px) translate(-50%, -120%)`;
     }
-  }
+  };
 }
 
-function hidden(stage: NGL.Stage, shape: NGL.Shape, look: Record<string, unknown>): NGL.RepresentationElement {
+function hidden(stage: NGL.Stage, shape: NGL.Shape, look: Record<string, unknown>): NGL.ShapeComponent {
   const component = stage.addComponentFromObject(shape) as NGL.ShapeComponent;
-  return component.addRepresentation("buffer", { visible: false, ...look } as never);
+  component.addRepresentation("buffer", look as never);
+  component.setVisibility(false);
+  return component;
 }
 
 /** A point so far from one towards another. */

@@ -1,4 +1,4 @@
-// One chart in SVG: lines, bars, a raster, two axes, a cutoff marker, a legend.
+// One chart in SVG: lines, dots, a raster, two axes, a cutoff marker, a legend.
 
 import { h } from "./dom";
 import { pathThrough, s } from "./svg";
@@ -16,7 +16,7 @@ export interface Line {
   colour: string; // #rrggbb, or "" for the colour of text
   x: ArrayLike<number>;
   y: ArrayLike<number>;
-  kind?: "line" | "step" | "dashed" | "dots" | "bars";
+  kind?: "line" | "step" | "dashed" | "dots";
 }
 
 export interface Spec {
@@ -157,13 +157,7 @@ export class Chart {
     const { toX, toY } = this;
     const paint = { class: colour ? "line" : "line ink", stroke: colour || null };
     const points = Array.from(x, (value, k): [number, number] => [toX(value), toY(y[k] ?? NaN)]);
-    const finite = points.filter(([, at]) => Number.isFinite(at));
-    if (kind === "dots") return finite.map(([cx, cy]) => s("circle", { cx, cy, r: 2.2, fill: colour }));
-    if (kind === "bars") {
-      const wide = Math.max(1, (0.8 * this.box.width) / Math.max(1, points.length));
-      const base = this.box.y + this.box.height;
-      return finite.map(([at, top]) => s("rect", { x: at - wide / 2, y: top, width: wide, height: Math.max(0, base - top), fill: colour }));
-    }
+    if (kind === "dots") return points.filter(([, y]) => Number.isFinite(y)).map(([cx, cy]) => s("circle", { cx, cy, r: 2.2, fill: colour }));
     const path = kind === "step" ? steps(x, y, this.spec.x.range[1]).map(([a, b]) => [toX(a), toY(b)] as const) : points;
     return [s("path", { ...paint, d: pathThrough(path), "stroke-dasharray": kind === "dashed" ? "5 3" : null })];
   }
@@ -171,7 +165,11 @@ export class Chart {
   private drawBottom({ label, range, ticks: given }: Axis): SVGElement[] {
     const { x, y, width, height } = this.box;
     const place = scale(range, x, x + width);
-    const marks = (given ?? ticks(range, width / 55)).flatMap(({ value, text }) => [
+    const all = given ?? ticks(range, width / 55);
+    const room = 10 + 7 * Math.max(0, ...all.map(({ text }) => text.length)); // for one number
+    const every = Math.ceil((room * all.length) / width);
+    const shown = all.filter((_, k) => (k + 1) % every === 0);
+    const marks = shown.flatMap(({ value, text }) => [
       s("line", { class: "tick", x1: place(value), x2: place(value), y1: y + height, y2: y + height + 4 }),
       s("text", { x: place(value), y: y + height + 16, "text-anchor": "middle" }, text),
     ]);

@@ -71,11 +71,7 @@ export function pymolSelection({ scene, hierarchy }: State, cluster: Cluster): s
   }).join(" or ");
 }
 
-const heads = (cutoff: string): [string, string][] => [
-  ["Cluster", ""],
-  ["Size", ""],
-  [`Forms at ${cutoff}`, "Smallest cutoff at which the cluster is complete."],
-  [`Joins at ${cutoff}`, "Cutoff at which it becomes part of a larger cluster."],
+const SUPPORT: [string, string][] = [
   ["Support", "How well this cluster is recovered in resampled data."],
   ["Separation", "Median σ to the sibling ÷ median σ inside."],
 ];
@@ -95,8 +91,15 @@ export class ClusterTable {
     private readonly zoom: (shown: Iterable<number>) => void,
   ) {
     const { shown, quantity } = state.scene;
-    const all = [...heads(quantity.cutoff), [capitalized(shown.word), ""] as [string, string]];
-    const head = h("tr", {}, ...all.map(([name, title]) => h("th", { scope: "col", title: title || null }, name)));
+    const heads: [string, string?][] = [
+      ["Cluster"],
+      ["Size"],
+      [`Forms at ${quantity.at}`, "Smallest cutoff at which the cluster is complete."],
+      [`Joins at ${quantity.at}`, "Cutoff at which it becomes part of a larger cluster."],
+      ...(state.judged ? SUPPORT : []),
+      [capitalized(shown.word)],
+    ];
+    const head = h("tr", {}, ...heads.map(([name, title]) => h("th", { scope: "col", title }, name)));
     const scroller = h("div", { class: "scroller", tabindex: 0 }, h("table", {}, h("thead", {}, head), this.body));
     this.element = h("div", { class: "clusters" }, this.summary, scroller, this.more, this.detail);
     this.refresh();
@@ -131,7 +134,8 @@ export class ClusterTable {
   private rowOf(row: Row, k: number): HTMLElement {
     const { state } = this;
     const name = h("button", { type: "button", class: "name" }, swatch(row.colour, row.look), String(k + 1));
-    const cells = [String(row.size), row.forms, row.joins, row.support, row.separation, unbroken(shorten(row.members, 90))];
+    const known = state.judged ? [row.support, row.separation] : [];
+    const cells = [String(row.size), row.forms, row.joins, ...known, unbroken(shorten(row.members, 90))];
     return h(
       "tr",
       {

@@ -47,22 +47,30 @@ export function mobilityRange(scene: Pick<Scene, "mobility">): [number, number] 
 
 export class Colouring {
   readonly shownOfSite: Int32Array;
-  private readonly families: string[]; // colour of each
+  private readonly palettes: { groups: string[]; families: string[] }[];
   private readonly groups: Int32Array | null; // label of each shown object
   private readonly mobility: Float32Array;
   private readonly range: [number, number]; // of finite mobility
 
   constructor(private readonly state: State) {
     const { scene } = state;
-    this.families = words(scene.colours.families);
+    this.palettes = scene.colours.palettes.map(({ groups, families }) => ({ groups, families: words(families) }));
     this.groups = scene.groups && wholes(scene.groups.labels);
     this.mobility = singles(scene.mobility);
     this.range = mobilityRange(scene);
     this.shownOfSite = shownOfSites(scene);
   }
 
+  private get palette(): { groups: string[]; families: string[] } {
+    return at(this.palettes, this.state.palette);
+  }
+
   ofFamily(family: number): string {
-    return at(this.families, family);
+    return at(this.palette.families, family);
+  }
+
+  ofGroup(group: number): string {
+    return this.palette.groups[group] ?? this.state.scene.colours.rest;
   }
 
   /** Label of a shown object among what is coloured now, or -1; in mobility everything is one. */
@@ -77,7 +85,7 @@ export class Colouring {
     if (colouring === "mobility") return this.ofMobility(at(this.mobility, shown));
     const label = this.labelOf(shown);
     if (label < 0) return scene.colours.rest;
-    if (colouring === "groups") return scene.groups?.rows[label]?.colour ?? scene.colours.rest;
+    if (colouring === "groups") return this.ofGroup(label);
     return this.ofFamily(at(cut.clusters, label).family);
   }
 

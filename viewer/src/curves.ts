@@ -1,8 +1,9 @@
 // Curves as charts: fraction in large clusters, sizes, mobility, angles of bodies.
 
 import { at, extent } from "./arrays";
-import type { Line, Spec } from "./chart";
-import { type Scene, singles, wholes } from "./scene";
+import { type Axis, type Line, type Spec, ticks } from "./chart";
+import type { Colouring } from "./colours";
+import { type Scene, type Shown, singles, wholes } from "./scene";
 import type { State } from "./state";
 
 /** A chart with the name of its card. */
@@ -11,6 +12,17 @@ export interface Figure {
   title: string;
   spec: Spec;
   marked?: boolean; // whether the cutoff is drawn on its x axis
+  hint?: string;
+}
+
+export const MOBILITY = "σc at which a residue joins the core: small = rigid, large = loose.";
+
+/** The axis of places, with round numbers; place k reaches from k to k + 1. */
+export function placeAxis({ label, numbers }: Shown): Axis {
+  const all = Array.from(wholes(numbers), (value, place) => ({ value: place + 0.5, text: String(value) }));
+  const [first, second] = ticks([0, all.length], 12);
+  const every = Math.max(1, (second?.value ?? 1) - (first?.value ?? 0));
+  return { label, range: [0, all.length], ticks: all.filter(({ text }) => Number(text) % every === 0) };
 }
 
 function cutoffLabel({ quantity }: Scene): string {
@@ -44,7 +56,7 @@ export function curveFigures(state: State): Figure[] {
   const largest: Line[] = [{ name: "measured", colour: colours.core, kind: "step", ...fromBelow(state, wholes(curves.largest), 1) }];
   if (curves.chance) {
     const chance = { x: singles(curves.chance.cutoffs), y: singles(curves.chance.largest) };
-    largest.push({ name: "independent walkers (95 %)", colour: colours.theory, kind: "dashed", ...chance });
+    largest.push({ name: "chance (95 %)", colour: colours.theory, kind: "dashed", ...chance });
   }
   const share = { label: `Fraction of ${shown.word}`, range: [0, 1.02] as [number, number] };
   const many = { label: `Size of the largest cluster`, range: [0, 1.02 * shown.names.length] as [number, number] };
@@ -71,31 +83,29 @@ function mobilityFigure({ scene }: State): Figure {
   const { shown, colours } = scene;
   const mobility = singles(scene.mobility);
   const order = wholes(shown.order);
-  const numbers = wholes(shown.numbers);
   const y = Array.from(order, (object) => at(mobility, object));
   const [, most] = extent(y);
-  const every = Math.ceil(order.length / 10);
-  const ticks = Array.from({ length: Math.ceil(order.length / every) }, (_, k) => ({ value: k * every, text: String(numbers[k * every]) }));
   const range: [number, number] = [0, most > 0 ? 1.05 * most : 1];
   return {
     id: "mobility",
     title: "Mobility",
+    hint: MOBILITY,
     spec: {
       name: `Mobility: cutoff at which each of the ${shown.word} joins the core`,
-      x: { label: shown.label, range: [-0.5, order.length - 0.5], ticks },
-      y: { label: `Joins the core at ${scene.quantity.cutoff}`, range },
-      lines: [{ name: "", colour: colours.core, kind: "dots", x: Float64Array.from(order, (_, place) => place), y }],
+      x: placeAxis(shown),
+      y: { label: `Joins the core at ${scene.quantity.at}`, range },
+      lines: [{ name: "", colour: colours.core, kind: "dots", x: Float64Array.from(order, (_, place) => place + 0.5), y }],
     },
   };
 }
 
 /** Angle of each body in each snapshot. */
-export function angleFigure({ scene }: State): Figure | null {
-  const { motion, groups, colours } = scene;
+export function angleFigure({ scene }: State, colouring: Colouring): Figure | null {
+  const { motion } = scene;
   if (!motion?.angles.length) return null;
   const lines = motion.angles.map(({ body, frames, values }): Line => ({
     name: `body ${body + 1}`,
-    colour: groups?.rows[body]?.colour ?? colours.core,
+    colour: colouring.ofGroup(body),
     x: wholes(frames),
     y: singles(values),
   }));
@@ -104,11 +114,11 @@ export function angleFigure({ scene }: State): Figure | null {
   const room = 0.05 * (high - low || 1);
   return {
     id: "angles",
-    title: "Angles against body 1",
+    title: "Angles of bodies",
     spec: {
-      name: "Angle of each body against the first snapshot",
+      name: "Angle of each body from the mean, in each snapshot",
       x: { label: "Snapshot", range: [first, Math.max(last, first + 1)] },
-      y: { label: "Angle (°)", range: [low - room, high + room] },
+      y: { label: "Angle from the mean (°)", range: [low - room, high + room] },
       lines,
       legend: true,
     },

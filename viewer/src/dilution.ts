@@ -1,8 +1,9 @@
 // The dilution plot: a strip of the colours of the structure above stripes of clusters at every cutoff.
 
-import { at, type Run, runs } from "./arrays";
+import { at, inverse, type Run, runs } from "./arrays";
 import { Chart, type Spec } from "./chart";
 import { type Colouring, readableOn } from "./colours";
+import { placeAxis } from "./curves";
 import { h, swatch } from "./dom";
 import type { Cluster } from "./hierarchy";
 import { wholes } from "./scene";
@@ -38,8 +39,7 @@ export class Dilution {
   ) {
     const { shown } = state.scene;
     this.order = wholes(shown.order);
-    this.place = new Int32Array(this.order.length);
-    this.order.forEach((object, place) => (this.place[object] = place));
+    this.place = inverse(this.order);
     const chain = (place: number): string => at(state.chains, at(this.order, place));
     this.chainRuns = Array.from(runs(this.order.length, (place) => chain(place) === chain(place - 1)));
     this.range = this.usefulRange();
@@ -48,6 +48,8 @@ export class Dilution {
       role: "slider",
       tabindex: 0,
       "aria-orientation": "vertical",
+      "aria-valuemin": 0,
+      "aria-valuemax": state.hierarchy.levels.length,
       "aria-label": `Cutoff ${state.scene.quantity.cutoff}`,
     });
     this.chart = new Chart(this.spec(), ROOM);
@@ -56,10 +58,6 @@ export class Dilution {
     this.chart.element.append(this.handle);
     this.element = h("div", { class: "dilution" }, this.chart.element, this.legend());
     this.listen();
-  }
-
-  dispose(): void {
-    this.chart.dispose();
   }
 
   update(change: Change): void {
@@ -85,15 +83,10 @@ export class Dilution {
     const { scene } = this.state;
     const { quantity, shown } = scene;
     const size = this.order.length;
-    const numbers = wholes(shown.numbers);
-    const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((step) => size / step <= 12) ?? Math.ceil(size / 10);
-    const ticks = Array.from(this.order, (_, place) => place)
-      .filter((place) => at(numbers, place) % every === 0)
-      .map((place) => ({ value: place + 0.5, text: String(numbers[place]) }));
     const unit = quantity.unit ? ` (${quantity.unit})` : "";
     return {
       name: `Dilution plot: clusters of ${size} ${shown.word} at cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${unit}`,
-      x: { label: shown.label, range: [0, size], ticks },
+      x: placeAxis(shown),
       y: { label: `Cutoff ${quantity.cutoff}${unit}`, range: this.range },
       lines: [],
     };
@@ -150,8 +143,6 @@ export class Dilution {
       s("line", { ...line, class: "cutoff" }),
     );
     this.handle.style.transform = `translate(${box.x + box.width - 14}px, ${y}px)`;
-    this.handle.setAttribute("aria-valuemin", "0");
-    this.handle.setAttribute("aria-valuemax", String(state.hierarchy.levels.length));
     this.handle.setAttribute("aria-valuenow", String(state.hierarchy.level(state.cutoff)));
     this.handle.setAttribute("aria-valuetext", `${cutoffText(state.cutoff, state.scene)}, ${state.cut.clusters.length} clusters`);
   }

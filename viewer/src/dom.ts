@@ -5,7 +5,7 @@ export type Attributes = Record<string, string | number | boolean | Handler | nu
 export type Child = Node | string;
 
 /** Set attributes; a function listens to the event of that name, false and null leave an attribute out. */
-function fill(element: Element, attributes: Attributes, children: Child[]): void {
+export function fill(element: Element, attributes: Attributes, children: Child[]): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value as unknown as EventListener);
     else if (value === true) element.setAttribute(name, "");

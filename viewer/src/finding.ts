@@ -1,8 +1,10 @@
-// The finding: title, badge, facts, notes, and the table of bodies or groups.
+// What Python says in words: title, badge, facts, notes, the table of bodies or groups, sampling and origin.
 
 import { factList, h, swatch, unbroken } from "./dom";
-import type { Finding, Groups } from "./scene";
-import { capitalized } from "./text";
+import type { Finding, Groups, Scene } from "./scene";
+import { capitalized, shorten } from "./text";
+
+const LONGEST = 160; // characters of members
 
 /** The heading of the page: sentence, badge, source and size. */
 export function heading({ sentence, badge, size }: Finding, buttons: HTMLElement): HTMLElement {
@@ -26,13 +28,13 @@ export function factsCard({ facts, notes }: Finding): HTMLElement {
 }
 
 /** The table of bodies, groups or networks; `look` is called with the number of a chosen row. */
-export function groupTable({ what, rows }: Groups, word: string, look: (row: number) => void): HTMLElement {
+export function groupTable({ what, rows }: Groups, word: string, colourOf: (row: number) => string, look: (row: number) => void): HTMLElement {
   const bodies = what === "body";
   const title = { members: capitalized(word), size: "Size", fit: bodies ? "Fit" : "Inside", moves: bodies ? "Moves by" : "To others" };
   const columns = (["members", "size", "fit", "moves"] as const).filter((name) => rows.some((row) => row[name] !== ""));
   const body = rows.map((row, k) => {
-    const name = h("button", { type: "button", class: "name", title: "Show in the structure", click: () => look(k) }, swatch(row.colour), String(k + 1));
-    return h("tr", {}, h("th", { scope: "row" }, name), ...columns.map((column) => h("td", { class: column }, unbroken(row[column]))));
+    const name = h("button", { type: "button", class: "name", title: "Show in the structure", click: () => look(k) }, swatch(colourOf(k)), String(k + 1));
+    return h("tr", {}, h("th", { scope: "row" }, name), ...columns.map((column) => h("td", { class: column }, unbroken(shorten(row[column], LONGEST)))));
   });
   return h(
     "section",
@@ -44,4 +46,15 @@ export function groupTable({ what, rows }: Groups, word: string, look: (row: num
       h("tbody", {}, ...body),
     )),
   );
+}
+
+export function samplingPanel({ sampling }: Scene): HTMLElement {
+  return h("div", { class: "words" }, sampling.facts.length ? factList(sampling.facts) : "Nothing is known about the sampling.");
+}
+
+/** Version, command, inputs, notes and options. */
+export function aboutPanel({ about }: Scene): HTMLElement {
+  const notes = about.notes.length ? [h("h2", {}, "Notes"), h("ul", {}, ...about.notes.map((note) => h("li", {}, note)))] : [];
+  const options = about.options.length ? [h("h2", {}, "Options"), factList(about.options)] : [];
+  return h("div", { class: "words" }, factList(about.rows), ...notes, ...options);
 }

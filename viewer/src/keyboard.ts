@@ -1,13 +1,9 @@
 // The page by keyboard.
 
 import { h } from "./dom";
-
-export interface Actions {
-  step(levels: number): void;
-  play(): void;
-  deselect(): void;
-  reset(): void;
-}
+import type { Film } from "./film";
+import type { State } from "./state";
+import type { View } from "./view";
 
 const KEYS: [string, string][] = [
   ["↑ ↓", "next or previous level of σc"],
@@ -25,15 +21,19 @@ export function keyHelp(): HTMLDialogElement {
 }
 
 /** Act on keys until a signal. */
-export function listen(where: HTMLElement | Document, help: HTMLDialogElement, actions: Actions, signal: AbortSignal): void {
+export function listen(
+  where: HTMLElement | Document,
+  { state, view, film, help }: { state: State; view: View | null; film: Film | null; help: HTMLDialogElement },
+  signal: AbortSignal,
+): void {
   const acts: Record<string, () => void> = {
-    ArrowUp: () => actions.step(1),
-    ArrowDown: () => actions.step(-1),
-    PageUp: () => actions.step(10),
-    PageDown: () => actions.step(-10),
-    " ": () => actions.play(),
-    Escape: () => actions.deselect(),
-    r: () => actions.reset(),
+    ArrowUp: () => state.step(1),
+    ArrowDown: () => state.step(-1),
+    PageUp: () => state.step(10),
+    PageDown: () => state.step(-10),
+    " ": () => film?.toggle(),
+    Escape: () => state.select(-1),
+    r: () => view?.reset(),
     "?": () => help.showModal(),
   };
   const hear = (event: Event): void => {

@@ -1,18 +1,16 @@
 // The page as a whole: mount(element, scene) builds it and returns what programs may ask of it.
 
-import { aboutPanel } from "./about";
 import { Chart } from "./chart";
 import { ClusterTable, clusterRows } from "./clusters";
 import { Colouring } from "./colours";
-import { Controls } from "./controls";
+import { Controls, Cutoffs } from "./controls";
 import { angleFigure, curveFigures, type Figure } from "./curves";
 import { Dilution } from "./dilution";
 import { factList, h } from "./dom";
 import { Film } from "./film";
-import { factsCard, groupTable, heading } from "./finding";
+import { aboutPanel, factsCard, groupTable, heading, samplingPanel } from "./finding";
 import { keyHelp, listen } from "./keyboard";
 import { MatrixPanel } from "./matrix";
-import { samplingPanel } from "./sampling";
 import { csvText, pngOf, saveMenu, svgText } from "./save";
 import { checkFormat, type Scene, wholes } from "./scene";
 import { State } from "./state";
@@ -25,7 +23,6 @@ export interface Page {
   state: State;
   view: View | null;
   csv(): string;
-  svg(figure: string): string;
   dispose(): void;
 }
 
@@ -58,7 +55,8 @@ export function mount(host: HTMLElement, scene: Scene, keys: HTMLElement | Docum
   built.view = view;
   const film = scene.space ? new Film(state, scene.space) : null;
   const controls = new Controls(state);
-  const dilution = new Dilution(state, colouring);
+  const other = scene.other ? new State(scene.other) : null; // of two results that are compared, the first
+  const plots = [...(other ? [other] : []), state].map((each) => new PlotCard(each));
   const zoom = (shown: Iterable<number>): void => view?.lookAt(new Set(shown));
   const clusters = new ClusterTable(state, colouring, zoom);
   const matrix = scene.matrix ? new MatrixPanel(state, scene.matrix) : null;
@@ -67,25 +65,26 @@ export function mount(host: HTMLElement, scene: Scene, keys: HTMLElement | Docum
     const chart = new Chart({ ...figure.spec, ...(figure.marked ? { marker: state.cutoff } : {}) });
     charts.set(figure.id, { chart, figure });
     if (figure.marked) followClicks(chart, state);
-    return h("figure", {}, h("figcaption", {}, figure.title), chart.element);
+    return h("figure", {}, h("figcaption", { title: figure.hint ?? null }, figure.title), chart.element);
   };
   const cards = (...figures: (Figure | null)[]): HTMLElement[] => figures.flatMap((figure) => (figure ? [card(figure)] : []));
 
+  const ofSide = scene.side ? ` of ${scene.side}` : "";
   const entries: Tab[] = [
-    { id: "clusters", title: `Clusters at ${scene.quantity.cutoff}`, panel: clusters.element },
-    { id: "curves", title: "Curves", panel: h("div", { class: "panel" }, ...cards(...curveFigures(state))) },
+    { id: "clusters", title: `Clusters at ${scene.quantity.at}${ofSide}`, panel: clusters.element },
+    { id: "curves", title: `Curves${ofSide}`, panel: h("div", { class: "panel" }, ...cards(...curveFigures(state))) },
   ];
   if (matrix) entries.push({ id: "matrix", title: "Matrix", panel: matrix.element });
   if (scene.motion) {
     const facts = h("div", { class: "words" }, factList(scene.motion.facts));
-    entries.push({ id: "motion", title: "Motion", panel: h("div", { class: "panel" }, facts, ...cards(angleFigure(state))) });
+    entries.push({ id: "motion", title: "Motion", panel: h("div", { class: "panel" }, facts, ...cards(angleFigure(state, colouring))) });
   }
   entries.push({ id: "sampling", title: "Sampling", panel: samplingPanel(scene) });
   entries.push({ id: "about", title: "About this result", panel: aboutPanel(scene) });
 
   const drawn = (): Map<string, SVGSVGElement> =>
     new Map([
-      ["dilution", dilution.chart.svg],
+      ...plots.map(({ dilution }, k) => [k + 1 < plots.length ? "dilution-first" : "dilution", dilution.chart.svg] as const),
       ...Array.from(charts, ([id, { chart }]): [string, SVGSVGElement] => [id, chart.svg]),
       ...(matrix ? [["matrix", matrix.chart.svg] as const] : []),
     ]);
@@ -97,41 +96,57 @@ export function mount(host: HTMLElement, scene: Scene, keys: HTMLElement | Docum
 
   const stage = view?.element ?? h("p", { class: "stage empty" }, problem);
   const structure = h("section", { class: "card structure", "aria-label": "Structure" }, controls.colours, stage, ...(film ? [film.element] : []));
-  const plot = h("section", { class: "card", "aria-label": "Dilution plot" }, controls.cutoffs, dilution.element);
   const labels = scene.groups && wholes(scene.groups.labels);
   const show = (row: number): void => {
     state.setColouring("groups");
     zoom(Array.from(labels ?? [], (label, object) => (label === row ? object : -1)));
   };
-  const table = scene.groups?.rows.length ? groupTable(scene.groups, scene.shown.word, show) : null;
+  const table = scene.groups?.rows.length ? groupTable(scene.groups, scene.shown.word, (row) => colouring.ofGroup(row), show) : null;
   const answer = h("div", { class: "answer" }, ...(table ? [table] : []), factsCard(scene.finding));
-  root.append(heading(scene.finding, buttons), h("div", { class: "first" }, structure, plot), answer, tabs(entries), help);
+  const first = h("div", { class: other ? "first pair" : "first" }, structure, ...plots.map(({ element }) => element));
+  root.append(heading(scene.finding, buttons), first, answer, tabs(entries), help);
 
   state.onChange((change) => {
     view?.update(change);
-    dilution.update(change);
     clusters.update(change);
+    if (change === "colour") other?.follow(state);
+    if (change === "palette") {
+      table?.querySelectorAll<HTMLElement>(".swatch").forEach((swatch, row) => swatch.style.setProperty("--colour", colouring.ofGroup(row)));
+      const angles = angleFigure(state, colouring);
+      if (angles) charts.get("angles")?.chart.update(angles.spec);
+    }
     if (change === "frame") film?.update();
-    if (change === "cutoff" || change === "colour") controls.update();
+    if (change === "colour") controls.update();
     if (change === "cutoff") for (const { chart, figure } of charts.values()) if (figure.marked) chart.mark(state.cutoff);
   });
-  const actions = { step: (by: number) => state.step(by), play: () => film?.toggle(), deselect: () => state.select(-1), reset: () => view?.reset() };
-  listen(keys, help, actions, life.signal);
+  listen(keys, { state, view, film, help }, life.signal);
   view?.reset();
 
-  const parts = [view, dilution, clusters, matrix, ...Array.from(charts.values(), ({ chart }) => chart)];
+  const parts = [view, clusters, matrix?.chart, ...plots.map(({ dilution }) => dilution.chart), ...Array.from(charts.values(), ({ chart }) => chart)];
   const dispose = (): void => {
     life.abort();
     film?.pause();
     for (const part of parts) part?.dispose();
     host.replaceChildren();
   };
-  const svg = (figure: string): string => {
-    const found = drawn().get(figure);
-    if (!found) throw new Error(`no figure ${figure}; there are ${[...drawn().keys()].join(", ")}`);
-    return svgText(found);
-  };
-  return { state, view, csv, svg, dispose };
+  return { state, view, csv, dispose };
+}
+
+/** The cutoff and the dilution plot of a result. */
+class PlotCard {
+  readonly dilution: Dilution;
+  readonly element: HTMLElement;
+
+  constructor(state: State) {
+    const cutoffs = new Cutoffs(state);
+    this.dilution = new Dilution(state, new Colouring(state));
+    const name = state.scene.side ? [h("h2", {}, state.scene.side)] : [];
+    this.element = h("section", { class: "card", "aria-label": "Dilution plot" }, ...name, cutoffs.element, this.dilution.element);
+    state.onChange((change) => {
+      this.dilution.update(change);
+      if (change === "cutoff") cutoffs.update();
+    });
+  }
 }
 
 /** The view, or null with the reason: the rest of the page works without. */

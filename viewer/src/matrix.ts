@@ -1,8 +1,9 @@
 // A matrix of pairs as an image with read-out: σ of pairs, or the cutoff at which they join.
 
 import { at } from "./arrays";
-import { Chart } from "./chart";
+import { type Axis, Chart } from "./chart";
 import { rgb } from "./colours";
+import { placeAxis } from "./curves";
 import { h, rampOf } from "./dom";
 import { type Matrix, octets, wholes } from "./scene";
 import type { State } from "./state";
@@ -18,22 +19,15 @@ export function trianglePlace(one: number, other: number, size: number): number 
   return low * size - (low * (low + 1)) / 2 + high - low - 1;
 }
 
-/** Colours as an image, row by row, the first row at the top. */
-export function colourImage(colours: readonly string[], width: number, height: number): string {
-  const pixels = new Uint8ClampedArray(4 * width * height);
-  colours.forEach((colour, k) => pixels.set([...rgb(colour), 255], 4 * k));
-  return imageOf(pixels, width, height);
-}
-
 /** The cutoffs at which pairs of places come together, in the form of a matrix of the scene. */
-export function joiningMatrix(state: State, size: number, top: number): Uint8Array {
+export function joiningMatrix(state: State, size: number, low: number, top: number): Uint8Array {
   const order = wholes(state.scene.shown.order);
   const objectAt = (bin: number): number => at(order, Math.floor(((bin + 0.5) * order.length) / size));
   const values = new Uint8Array((size * (size - 1)) / 2);
   for (let one = 0; one < size; one++) {
     for (let other = one + 1; other < size; other++) {
       const joins = state.hierarchy.joining(objectAt(one), objectAt(other));
-      values[trianglePlace(one, other, size)] = Number.isFinite(joins) ? Math.min(STEPS, Math.round((STEPS * joins) / top)) : NONE;
+      values[trianglePlace(one, other, size)] = Number.isFinite(joins) ? Math.round(STEPS * Math.sqrt((joins - low) / (top - low || 1))) : NONE;
     }
   }
   return values;
@@ -47,6 +41,7 @@ export class MatrixPanel {
   private readonly measured: Uint8Array;
   private joining: Uint8Array | null = null;
   private values: Uint8Array;
+  private low: number;
   private top: number;
 
   constructor(
@@ -55,7 +50,7 @@ export class MatrixPanel {
   ) {
     this.measured = octets(matrix.values);
     this.values = this.measured;
-    this.top = matrix.top;
+    [this.low, this.top] = [matrix.low, matrix.top];
     const what = h(
       "select",
       { "aria-label": "Matrix", change: () => this.choose(what.value === "joining") },
@@ -72,27 +67,19 @@ export class MatrixPanel {
     this.draw();
   }
 
-  dispose(): void {
-    this.chart.dispose();
-  }
-
   private choose(joining: boolean): void {
-    const last = this.state.hierarchy.levels.at(-1) ?? 1;
-    if (joining) this.joining ??= joiningMatrix(this.state, this.matrix.size, last);
+    const { matrix, state } = this;
+    const [low, top] = joining ? [Math.min(0, state.below), state.hierarchy.levels.at(-1) ?? 1] : [matrix.low, matrix.top];
+    if (joining) this.joining ??= joiningMatrix(state, matrix.size, low, top);
     this.values = (joining && this.joining) || this.measured;
-    this.top = joining ? last : this.matrix.top;
+    [this.low, this.top] = [low, top];
     this.draw();
   }
 
-  private axis(down = false): { label: string; range: [number, number]; ticks: { value: number; text: string }[] } {
-    const { size } = this.matrix;
-    const numbers = wholes(this.state.scene.shown.numbers);
-    const every = Math.ceil(size / 8);
-    const ticks = Array.from({ length: Math.ceil(size / every) }, (_, k) => {
-      const bin = k * every;
-      return { value: down ? size - bin - 0.5 : bin + 0.5, text: String(numbers[Math.floor((bin * numbers.length) / size)] ?? "") };
-    });
-    return { label: this.state.scene.shown.label, range: [0, size], ticks };
+  private axis(down = false): Axis {
+    const { label, range, ticks = [] } = placeAxis(this.state.scene.shown);
+    const placed = (value: number): number => (down ? range[1] - value : value);
+    return { label, range, ticks: ticks.map(({ value, text }) => ({ value: placed(value), text })) };
   }
 
   private draw(): void {
@@ -100,25 +87,27 @@ export class MatrixPanel {
     const { heights, rest } = this.state.scene.colours;
     const { size } = matrix;
     const colour = (value: number): string => (value === NONE ? rest : at(heights, Math.floor((value * heights.length) / (STEPS + 1))));
-    const cells = Array.from({ length: size * size }, (_, k) => {
+    const pixels = new Uint8ClampedArray(4 * size * size);
+    for (let k = 0; k < size * size; k++) {
       const [row, column] = [Math.floor(k / size), k % size];
-      return colour(row === column ? 0 : at(values, trianglePlace(row, column, size)));
-    });
-    const raster = colourImage(cells, size, size);
+      pixels.set([...rgb(colour(row === column ? 0 : at(values, trianglePlace(row, column, size)))), 255], 4 * k);
+    }
+    const raster = imageOf(pixels, size, size);
     this.chart.update({ name: `${matrix.name}, ${size} by ${size}`, x: this.axis(), y: this.axis(true), lines: [], raster });
-    this.scale.replaceChildren(rampOf(heights, "0", withUnit(this.top, this.state.scene.quantity)));
+    this.scale.replaceChildren(rampOf(heights, number(this.low), withUnit(this.top, this.state.scene.quantity)));
   }
 
   private read(event: PointerEvent): void {
-    const { state, matrix } = this;
+    const { state, matrix, low, top } = this;
     const { x, y, inside } = this.chart.under(event);
     if (!inside) return;
-    const [column, row] = [Math.floor(x), Math.min(matrix.size - 1, Math.floor(matrix.size - y))];
     const order = wholes(state.scene.shown.order);
-    const [one, other] = [row, column].map((bin) => at(order, Math.floor(((bin + 0.5) * order.length) / matrix.size))) as [number, number];
+    const places = [order.length - y, x].map((place) => Math.min(order.length - 1, Math.floor(place)));
+    const [row, column] = places.map((place) => Math.floor((place * matrix.size) / order.length)) as [number, number];
+    const [one, other] = places.map((place) => at(order, place)) as [number, number];
     const value = row === column ? NONE : at(this.values, trianglePlace(row, column, matrix.size));
     const named = [one, other].map((object) => `${state.chains[object] ?? ""} ${state.names[object]}`.trim());
-    const text = value === NONE ? "–" : `${number((value * this.top) / STEPS, 2)} ${state.scene.quantity.unit}`;
+    const text = value === NONE ? "–" : `${number(low + (top - low) * (value / STEPS) ** 2, 2)} ${state.scene.quantity.unit}`;
     this.output.textContent = `${named.join(" – ")}: ${text}; join at ${withUnit(state.hierarchy.joining(one, other), state.scene.quantity)}`;
     state.hover(state.clusterOf(one));
   }

@@ -34,31 +34,35 @@ export interface Scene {
   mobility: Packed; // f4, of each shown object
   matrix: Matrix | null;
   motion: Motion | null;
-  sampling: Sampling;
+  sampling: { facts: Fact[] };
   about: { rows: Fact[]; notes: string[]; options: Fact[] };
   space: Space | null; // null for a matrix
+  side?: string; // name of a result that is compared
+  other?: Scene; // the first of two results
 }
 
 export interface Colours {
-  core: string; // of the first group, and of curves
+  core: string; // of curves
   rest: string;
-  palette: string[]; // of groups 0, 1, …, repeated
-  families: Words; // of each family; one that matches a group has its colour
+  palettes: Palette[]; // the page opens with the first
   heights: string[]; // ramp from small to large σ
   sizes: string[]; // one for each of curves.sizes
   theory: string;
 }
 
+export interface Palette {
+  name: string;
+  groups: string[]; // of each group
+  families: Words; // of each family; one that matches a group has its colour
+}
+
 export interface Quantity {
-  symbol: string; // σ
   cutoff: string; // symbol of a cutoff, σc
+  at: string; // the same in a heading, or "cutoff" where this is a word
   unit: string;
-  words: string; // fluctuation of distance
-  isLength: boolean;
 }
 
 export interface Finding {
-  kind: string; // bodies, one body, groups, …
   sentence: string;
   badge: string;
   size: string; // 214 Cα · 98 snapshots
@@ -71,12 +75,11 @@ export interface Finding {
 export interface Groups {
   what: "body" | "group" | "network" | "cluster";
   labels: Packed;
-  rows: { colour: string; members: string; size: string; fit: string; moves: string }[];
+  rows: { members: string; size: string; fit: string; moves: string }[];
 }
 
 export interface Sites {
   objects: Packed; // i4, object of each site, or -1
-  names: Words;
   elements: Words;
   resnames: Words;
   resids: Packed; // i4
@@ -102,7 +105,6 @@ export type Look = "solid" | "hatched" | "faded" | "plain";
 export interface Condensed {
   start: number;
   stop: number;
-  members: string;
   forms: number;
   joins: number | null; // null if it never joins
   support: string;
@@ -122,10 +124,11 @@ export interface Curves {
   chance: { cutoffs: Packed; largest: Packed } | null; // f4, largest cluster of independent walkers (95 %)
 }
 
-/** Upper triangle without the diagonal, row by row in the order of the axis, as steps of top / 254; 255 for none. */
+/** Upper triangle without the diagonal, row by row in the order of the axis, in 254 steps of the root of what is above low; 255 for none. */
 export interface Matrix {
   name: string;
   size: number; // may be less than the shown objects: then bins of equal width
+  low: number;
   top: number;
   values: Packed; // u1
 }
@@ -141,10 +144,6 @@ export interface Motion {
     label: string;
   }[];
   angles: { body: number; frames: Packed; values: Packed }[]; // i4, f4 in degrees
-  facts: Fact[];
-}
-
-export interface Sampling {
   facts: Fact[];
 }
 

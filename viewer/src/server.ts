@@ -47,30 +47,17 @@ const pageOf = ({ id }: Job): string => `/results/${encodeURIComponent(id)}`;
 
 // ---- upload ---------------------------------------------------------------------------------------
 
-type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
-
-/** Value of a field as JSON has it; null where it was left as it is. */
-function valueOf(field: Field): boolean | number | string | null {
-  if (field instanceof HTMLInputElement && field.type === "checkbox") return field.checked === field.defaultChecked ? null : field.checked;
-  const text = field.value.trim();
-  if (text === "" || text === (field.dataset.default ?? "")) return null;
-  return field instanceof HTMLInputElement && field.type === "number" ? Number(text) : text;
-}
-
-function fieldsOf(form: HTMLFormElement, selector: string): Record<string, unknown> {
-  const fields = Array.from(form.querySelectorAll<Field>(selector)).filter((field) => !field.disabled && !field.closest("[hidden]"));
-  return Object.fromEntries(fields.map((field) => [field.name, valueOf(field)] as const).filter(([, value]) => value !== null));
+/** Texts of the fields in view that were filled in. */
+function fieldsOf(form: HTMLFormElement, selector: string): Record<string, string> {
+  const fields = Array.from(form.querySelectorAll<HTMLInputElement | HTMLSelectElement>(selector)).filter((field) => !field.closest("[hidden]"));
+  return Object.fromEntries(fields.map((field) => [field.name, field.value.trim()] as const).filter(([, value]) => value !== ""));
 }
 
 /** What a form sends: the first file is the topology; settings go into one part, as JSON. */
 function bodyOf(form: HTMLFormElement): FormData {
   const body = new FormData();
-  const recipe = form.querySelector<HTMLSelectElement>("[name=recipe]")?.value ?? "auto";
-  const title = form.querySelector<HTMLInputElement>("[name=title]")?.value.trim() ?? "";
-  const settings = JSON.stringify(fieldsOf(form, "[data-setting]"));
-  body.append("title", title);
-  body.append("recipe", recipe);
-  body.append("settings", settings);
+  for (const [name, value] of Object.entries(fieldsOf(form, "[name=recipe], [name=title]"))) body.append(name, value);
+  body.append("settings", JSON.stringify(fieldsOf(form, "[data-setting]")));
   const files = Array.from(form.querySelectorAll<HTMLInputElement>("input[type=file]")).flatMap((input) => Array.from(input.files ?? []));
   if (files.length === 0) throw new Error("Choose at least one file.");
   files.forEach((file, place) => body.append(place ? "trajectories" : "topology", file, file.name));

@@ -6,7 +6,7 @@ import { type Look, type Scene, words } from "./scene";
 
 export type Colouring = "groups" | "clusters" | "mobility";
 export type Style = "cartoon" | "sticks" | "spheres";
-export type Change = "cutoff" | "colour" | "style" | "frame" | "select" | "hover";
+export type Change = "cutoff" | "colour" | "palette" | "style" | "frame" | "select" | "hover";
 
 export class State {
   readonly hierarchy: Hierarchy;
@@ -15,6 +15,7 @@ export class State {
   cut: Cut;
   colouring: Colouring;
   style: Style;
+  palette = 0; // of scene.colours.palettes
   frame: number;
   superposed: boolean;
   anchor = -1; // a shown object of the selected cluster
@@ -77,6 +78,18 @@ export class State {
     if (colouring === "groups" && !this.scene.groups) return;
     this.colouring = colouring;
     this.tell("colour");
+  }
+
+  setPalette(palette: number): void {
+    this.palette = palette;
+    this.tell("palette");
+    this.tell("colour");
+  }
+
+  /** Take over how another result is coloured. */
+  follow({ palette, colouring }: State): void {
+    this.palette = palette;
+    this.setColouring(colouring);
   }
 
   setStyle(style: Style): void {

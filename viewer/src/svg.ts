@@ -1,6 +1,6 @@
 // SVG elements, made in one expression.
 
-import type { Attributes, Child } from "./dom";
+import { type Attributes, type Child, fill } from "./dom";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -11,10 +11,7 @@ export function s<Name extends keyof SVGElementTagNameMap>(
   ...children: Child[]
 ): SVGElementTagNameMap[Name] {
   const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined && value !== false) element.setAttribute(key, String(value));
-  }
-  element.append(...children);
+  fill(element, attributes, children);
   return element;
 }
 

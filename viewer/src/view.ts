@@ -1,7 +1,7 @@
 // The three-dimensional view: sites and sticks in buffers of our own, the cartoon by ngl.
 
 import * as NGL from "ngl";
-import { at, copyPoint, eachPair, type Point, pointAt } from "./arrays";
+import { at, copyPoint, eachPair, extent, type Point, pointAt } from "./arrays";
 import { BodyAxes } from "./axes3d";
 import { PeriodicBox } from "./box";
 import { Camera } from "./camera";
@@ -47,7 +47,7 @@ export class View {
   private readonly box: PeriodicBox | null;
   private readonly spheres: Buffer;
   private readonly cylinders: Buffer | null;
-  private readonly axes: BodyAxes | null;
+  private axes: BodyAxes | null;
   private readonly colours: Float32Array; // (sites, 3), from 0 to 1
   private readonly radii: Float32Array;
   private readonly known = new Map<string, Point>(); // colours as numbers
@@ -76,7 +76,8 @@ export class View {
     this.colours = new Float32Array(3 * nSites);
     this.radii = new Float32Array(nSites);
     const points = this.points();
-    this.width = Math.max(...[0, 1, 2].map((d) => reach(points, d)));
+    const extents = [0, 1, 2].map((d) => extent(points.map((point) => point[d]!)));
+    this.width = Math.max(...extents.map(([low, high]) => high - low));
     const origin = toView([0, 0, 0]);
     const vectors = space.box?.map((vector) => vector.map((x) => x * this.frames.scale) as Point);
     this.box = vectors ? new PeriodicBox(vectors, origin, points) : null;
@@ -108,6 +109,10 @@ export class View {
 
   update(change: Change | "theme"): void {
     this.stage.setParameters({ backgroundColor: this.paper() });
+    if (change === "palette") {
+      this.axes?.dispose();
+      this.axes = this.addAxes();
+    }
     if (change === "frame") this.move();
     if (change === "frame" ? this.box || this.frames.gapped : change !== "select") this.paint();
     if (change !== "frame" && change !== "select" && this.state.style === "cartoon") this.cartoon?.recolour();
@@ -161,12 +166,6 @@ export class View {
       const parts = Array.from(array.subarray(each * site, each * site + 3), (part) => Math.round(255 * part));
       return `#${parts.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
     });
-  }
-
-  /** Where a site is on the screen, in pixels of the view. */
-  onScreen(site: number): [number, number] {
-    const { x, y } = this.camera.project(pointAt(this.positions, site));
-    return [x, y];
   }
 
   // ---- colours and radii ------------------------------------------------------------------------
@@ -270,10 +269,10 @@ export class View {
   }
 
   private addAxes(): BodyAxes | null {
-    const { motion, groups, colours } = this.state.scene;
+    const { motion } = this.state.scene;
     if (!motion?.axes.length) return null;
     const unit = this.space.molecular ? 1 : SPAN / 4;
-    const colourOf = (body: number): string => groups?.rows[body]?.colour ?? colours.rest;
+    const colourOf = (body: number): string => this.colouring.ofGroup(body);
     const view = { toView: this.frames.toView, unit, project: (point: Point) => this.camera.project(point) };
     return new BodyAxes(this.stage, this.element, motion.axes, colourOf, view);
   }
@@ -362,10 +361,4 @@ function makeStage(element: HTMLElement, flat: boolean): NGL.Stage {
   mouse.add("drag-middle", NGL.MouseActions.zoomDrag);
   stage.keyControls.clear();
   return stage;
-}
-
-/** How far points reach along an axis. */
-function reach(points: readonly Point[], axis: number): number {
-  const along = points.map((point) => at(point, axis));
-  return along.reduce((most, x) => Math.max(most, x), -Infinity) - along.reduce((least, x) => Math.min(least, x), Infinity);
 }

@@ -103,11 +103,12 @@ test("a row of stripes has the colours of the clusters at its cutoff", () => {
 test("the matrix of joining cutoffs is symmetric in its pairs and rounds to steps of its top", () => {
   const state = new State(particles());
   const [size, top] = [60, at(state.hierarchy.levels, state.hierarchy.levels.length - 1)];
-  const values = joiningMatrix(state, size, top);
+  const values = joiningMatrix(state, size, 0, top);
   assert.equal(values.length, (size * (size - 1)) / 2);
   assert.equal(trianglePlace(3, 9, size), trianglePlace(9, 3, size));
   const found = at(values, trianglePlace(3, 9, size));
-  assert.ok(found !== NONE && Math.abs((found * top) / 254 - state.hierarchy.joining(3, 9)) <= top / 508 + 1e-12);
+  const root = Math.sqrt(state.hierarchy.joining(3, 9) / top);
+  assert.ok(found !== NONE && Math.abs(found / 254 - root) <= 1 / 508 + 1e-12);
 });
 
 test("a branch of the condensed tree is found by cutoff and run, the smallest first", () => {

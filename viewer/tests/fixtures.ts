@@ -34,18 +34,17 @@ function sceneOf(sitesPerObject: number, chain: string): Scene {
   const sites = objects.flatMap((object) => Array.from({ length: sitesPerObject }, () => object));
   const wholeOrder = order.flatMap((object) => sites.flatMap((own, site) => (own === object ? [site] : [])));
   const blank = packWords(sites.map(() => ""));
-  const known = { members: "20", support: "99 %", separation: "3.0×", look: "solid", verdict: "Well supported." } as const;
+  const known = { support: "99 %", separation: "3.0×", look: "solid", verdict: "Well supported." } as const;
   return {
     format: 6,
     title: "fixture",
-    colours: { core: "#00008b", rest: "#bdbdbd", palette: COLOURS, families: packWords(family.map((k) => COLOURS[k % COLOURS.length]!)), heights: COLOURS, sizes: COLOURS, theory: "#888888" },
-    quantity: { symbol: "σ", cutoff: "σc", unit: "Å", words: "fluctuation of distance", isLength: true },
+    colours: { core: "#00008b", rest: "#bdbdbd", palettes: [{ name: "safe", groups: COLOURS, families: packWords(family.map((k) => COLOURS[k % COLOURS.length]!)) }], heights: COLOURS, sizes: COLOURS, theory: "#888888" },
+    quantity: { cutoff: "σc", at: "σc", unit: "Å" },
     length: null,
-    finding: { kind: "groups", sentence: "", badge: "", size: "", facts: [], notes: [], cutoff: 1 },
+    finding: { sentence: "", badge: "", size: "", facts: [], notes: [], cutoff: 1 },
     groups: null,
     sites: {
       objects: pack("i4", sites.keys()),
-      names: blank,
       elements: blank,
       resnames: chain ? packWords(sites.map(() => "ALA")) : blank,
       resids: pack("i4", sites.map((object) => object + 1)),

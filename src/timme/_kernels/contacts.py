@@ -22,7 +22,8 @@ from timme._kernels.boxes import OPEN, STRAIGHT, TILTED, round_to_cell
 # Sums may be reordered for vector units; NaN keeps its meaning, not seen.
 _FAST = {"reassoc", "contract", "nsz"}
 
-GROUP = 8  # points of a leaf, leaves of a group and so on
+_BITS = 3
+GROUP = 1 << _BITS  # points of a leaf, leaves of a group and so on
 AXES = 3  # of a box, at most
 _ROOM = 64  # contacts of a point for which there is room at first
 _ROUNDING = 1e-13  # of the largest coordinate, by which extents are widened
@@ -92,7 +93,7 @@ def box_tree(centres, halves):
         halves = 0.5 * (high - low) * (1.0 + _ROUNDING)
         levels.append(boxes)
         begins.append(begins[-1] + len(boxes))
-    return np.concatenate(levels), np.array(begins)
+    return np.ascontiguousarray(np.concatenate(levels)), np.array(begins)
 
 
 @compiled(fastmath={"nnan", *_FAST})
@@ -121,11 +122,11 @@ def _leaves_near(leaf, tree, reach, gaps, waiting, near):
     n_waiting, n_near = 1, 0
     while n_waiting > 0:
         n_waiting -= 1
-        level, group = waiting[n_waiting]
+        level, group = waiting[n_waiting, 0], waiting[n_waiting, 1]
         _square_gaps(boxes, own, lane, begins[level] + group, periods, straight, gaps[0])
         for k in range(GROUP):
             below = group * GROUP + k
-            if gaps[0, k] > reach or (below + 1) * GROUP ** (level - 1) <= leaf:
+            if gaps[0, k] > reach or (below + 1) << (_BITS * (level - 1)) <= leaf:
                 continue
             if level == 1:
                 near[n_near] = below
@@ -152,78 +153,87 @@ def _points_near(leaf, other, tree, reach, gaps, near):
     return n_near
 
 
-@compiled(fastmath=_FAST)
-def _count_in_space(xyz, i, j, most):
-    """Count frames with a squared distance up to a limit, in open space of three dimensions."""
-    count = 0
-    for k in range(_NUMBER(xyz.shape[2])):
-        x = xyz[i, 0, k] - xyz[j, 0, k]
-        y = xyz[i, 1, k] - xyz[j, 1, k]
-        z = xyz[i, 2, k] - xyz[j, 2, k]
-        count += x * x + y * y + z * z <= most
-    return count
+@compiled
+def near_pairs(leaves, tree, radius):
+    """Return pairs of places, lower first, that may be near: of some leaves and of later ones.
 
-
-@compiled(fastmath=_FAST)
-def _count(xyz, i, j, kind, boxes, most, scratch):
-    """The same in any dimension and box; ``scratch`` is for the vectors of one pair."""
-    _, n_dimensions, n_frames = xyz.shape
-    matrices, inverses = boxes
-    vectors, square = scratch[:n_dimensions], scratch[-1]
-    for d in range(n_dimensions):
-        for k in range(_NUMBER(n_frames)):
-            x = xyz[i, d, k] - xyz[j, d, k]
-            if kind == STRAIGHT:
-                x -= matrices[d, d, k] * np.rint(x * inverses[d, d, k])
-            vectors[d, k] = x
-    if kind == TILTED:
-        round_to_cell(vectors, matrices, inverses, scratch[n_dimensions:])
-    square[:] = 0.0
-    for d in range(n_dimensions):
-        for k in range(_NUMBER(n_frames)):
-            square[k] += vectors[d, k] * vectors[d, k]
-    count = 0
-    for k in range(_NUMBER(n_frames)):
-        count += square[k] <= most
-    return count
+    ``leaves`` is a run of groups of points, in the order of the places. ``tree`` is what `box_tree`
+    returns, the periods of axes, and whether these are at right angles.
+    """
+    begins, reach = tree[1], radius * radius * (1.0 + 1e-9)
+    gaps, waiting = np.empty((2, GROUP)), np.empty((len(begins) * GROUP, 2), np.int64)
+    near_leaves, near = np.empty(begins[1], np.int64), np.empty((GROUP * GROUP + 1, 2), np.int64)
+    found = np.empty((_ROOM * GROUP * (leaves[1] - leaves[0]), 2), np.int32)
+    total = 0
+    for leaf in range(leaves[0], leaves[1]):
+        for n in range(_leaves_near(leaf, tree, reach, gaps, waiting, near_leaves)):
+            count = _points_near(leaf, near_leaves[n], tree, reach, gaps, near)
+            if total + count > len(found):
+                full, found = found, np.empty((2 * len(found), 2), np.int32)
+                for row in range(total):
+                    found[row, 0], found[row, 1] = full[row, 0], full[row, 1]
+            for row in range(count):
+                found[total, 0], found[total, 1] = near[row, 0], near[row, 1]
+                total += 1
+    return found[:total]
 
 
 @compiled
-def contacts_of(leaves, tree, xyz, order, box_kind, boxes, molecules, radius):
-    """Return contacts of the points of some leaves with those of the same and of later ones.
+def _keep(order, i, j, count, found, total):
+    """Write a contact of two places; return how many there are, this one if its count is not 0."""
+    p, q = order[i], order[j]
+    found[total, 0], found[total, 1], found[total, 2] = min(p, q), max(p, q), count
+    return total + (count > 0)
 
-    ``leaves`` is a run of groups of points as they are laid out in ``xyz`` (points, dimensions,
-    frames), and ``order`` tells which point is at a place. ``tree`` is what `box_tree` returns, the
-    periods of axes, and whether these are at right angles. ``boxes`` are matrices and inverses
-    (dimensions, dimensions, frames). Points of one of the ``molecules``, if there are any, see no
-    images of one another.
 
-    Returns (contacts, 3), lower point first, then in how many frames.
+@compiled(fastmath=_FAST)
+def contacts_in_space(xyz, order, pairs, radius):
+    """Return which pairs of places are in contact, in open space of three dimensions.
+
+    Returns (contacts, 3), lower point first, then in how many frames. ``order`` tells which point
+    is at a place of ``xyz`` (places, dimensions, frames).
     """
-    begins, (_, n_dimensions, n_frames) = tree[1], xyz.shape
-    most, reach = radius * radius, radius * radius * (1.0 + 1e-9)
-    gaps, scratch = np.empty((2, GROUP)), np.empty((2 * n_dimensions + 1, n_frames))
-    waiting = np.empty((len(begins) * GROUP, 2), np.int64)
-    near_leaves, near = np.empty(begins[1], np.int64), np.empty((GROUP * GROUP + 1, 2), np.int64)
-    found = np.empty((_ROOM * GROUP * (leaves[1] - leaves[0]), 3), np.int32)
-    total = 0
-    for leaf in range(leaves[0], leaves[1]):
-        n_leaves = _leaves_near(leaf, tree, reach, gaps, waiting, near_leaves)
-        for other in near_leaves[:n_leaves]:
-            for n in range(_points_near(leaf, other, tree, reach, gaps, near)):
-                i, j = near[n]
-                p, q, kind = order[i], order[j], box_kind
-                if len(molecules) > 0 and molecules[p] == molecules[q]:
-                    kind = OPEN
-                if kind == OPEN and n_dimensions == 3:
-                    count = _count_in_space(xyz, i, j, most)
-                else:
-                    count = _count(xyz, i, j, kind, boxes, most, scratch)
-                if total == len(found):
-                    full, found = found, np.empty((2 * total, 3), np.int32)
-                    for row in range(total):
-                        for k in range(3):
-                            found[row, k] = full[row, k]
-                found[total, 0], found[total, 1], found[total, 2] = min(p, q), max(p, q), count
-                total += count > 0
-    return found[:total].copy()
+    most, found, total = radius * radius, np.empty((len(pairs) + 1, 3), np.int32), 0
+    for p in range(len(pairs)):
+        i, j, count = pairs[p, 0], pairs[p, 1], 0
+        for k in range(_NUMBER(xyz.shape[2])):
+            x = xyz[i, 0, k] - xyz[j, 0, k]
+            y = xyz[i, 1, k] - xyz[j, 1, k]
+            z = xyz[i, 2, k] - xyz[j, 2, k]
+            count += x * x + y * y + z * z <= most
+        total = _keep(order, i, j, count, found, total)
+    return found[:total]
+
+
+@compiled(fastmath=_FAST)
+def contacts_in_boxes(xyz, order, pairs, radius, box_kind, boxes, molecules):
+    """Return the same in any dimension and in boxes: matrices and inverses, the frames last.
+
+    Points of one of the ``molecules``, if there are any, see no images of one another.
+    """
+    _, n_dimensions, n_frames = xyz.shape
+    matrices, inverses = boxes
+    vectors, scratch = np.empty((n_dimensions, n_frames)), np.empty((n_dimensions, n_frames))
+    square, most = np.empty(n_frames), radius * radius
+    found, total = np.empty((len(pairs) + 1, 3), np.int32), 0
+    for p in range(len(pairs)):
+        i, j, kind, count = pairs[p, 0], pairs[p, 1], box_kind, 0
+        if len(molecules) > 0 and molecules[order[i]] == molecules[order[j]]:
+            kind = OPEN
+        for d in range(n_dimensions):
+            for k in range(_NUMBER(n_frames)):
+                x = xyz[i, d, k] - xyz[j, d, k]
+                if kind == STRAIGHT:
+                    x -= matrices[d, d, k] * np.rint(x * inverses[d, d, k])
+                vectors[d, k] = x
+        if kind == TILTED:
+            round_to_cell(vectors, matrices, inverses, scratch)
+        for k in range(_NUMBER(n_frames)):
+            square[k] = 0.0
+        for d in range(n_dimensions):
+            for k in range(_NUMBER(n_frames)):
+                square[k] += vectors[d, k] * vectors[d, k]
+        for k in range(_NUMBER(n_frames)):
+            count += square[k] <= most
+        total = _keep(order, i, j, count, found, total)
+    return found[:total]

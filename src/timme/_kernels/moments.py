@@ -27,13 +27,11 @@ from __future__ import annotations
 import numpy as np
 
 from timme._kernels import compiled
-from timme._kernels.boxes import OPEN, STRAIGHT, TILTED, shortest_squares
+from timme._kernels.boxes import TILTED, shortest_squares
 
 _SUMS = {"reassoc", "contract", "nsz"}  # sums may be reordered for vectors; NaN keeps its meaning
-_RUN = 256  # pairs whose sums stay in the cache
+RUN = 256  # pairs whose sums stay in the cache
 _FARTHEST, _MOST_SHIFTED, _LEAST = 64.0, 16.0, 1e-30  # see the argument above
-_SINGLE = 4  # bytes
-_FOLLOWED = 3  # a kind of image that is no kind of box
 _place = np.uint64  # an index that is never counted from the end, so that loops become vectors
 
 
@@ -93,65 +91,91 @@ def _sum_run(xyz, frames, pairs, begin, stop, sums):
 
 
 @compiled
-def _settle(n_frames, sums, mean, m2, imprecise):
-    """Fill in moments of a run, and which of them need more digits; count these."""
-    inverse, n_imprecise = 1.0 / n_frames, 0
-    for k in range(len(mean)):
-        shift, first, second = (
-            np.float64(sums[0, k]),
-            np.float64(sums[1, k]),
-            np.float64(sums[2, k]),
-        )
-        left = max(second - first * first * inverse, 0.0)
-        mean[k] = shift + first * inverse
-        m2[k] = left
-        far = shift * (1.0 / _FARTHEST)
-        enough = (
-            (far * far * n_frames < left)
-            & (second < _MOST_SHIFTED * left)
-            & (_LEAST * n_frames < left)
-        )
-        imprecise[k] = not enough
-        n_imprecise += not enough
-    return n_imprecise
-
-
-@compiled
-def _refine(xyz, frames, n_frames, pairs, places, mean, m2):
-    """Sum pairs at some places again, in double precision."""
-    run, sums, inverse = np.empty((_RUN, 2), np.int64), np.empty((3, _RUN + 1)), 1.0 / n_frames
-    for begin in range(0, len(places), _RUN):
-        count = min(_RUN, len(places) - begin)
-        for k in range(count):
-            p = places[begin + k]
-            run[k, 0], run[k, 1] = pairs[p, 0], pairs[p, 1]
-        _sum_run(xyz, frames, run, 0, count, sums)
-        for k in range(count):
-            p = places[begin + k]
-            mean[p] = sums[0, k] + sums[1, k] * inverse
-            m2[p] = max(sums[2, k] - sums[1, k] * sums[1, k] * inverse, 0.0)
-
-
-@compiled
-def fill_open(xyz, frames, n_frames, pairs, mean, m2):
+def fill_open(xyz, frames, n_frames, pairs, sums, mean, m2, precise):
     """Fill in the moments of pairs over some frames in open space, all seen and of weight 1.
 
     ``xyz`` (sites, 3, frames) has missing dimensions filled up with 0. ``frames`` are the first and
     the end; beyond ``n_frames`` of them they repeat the first, up to a whole number of vectors, by
-    which nothing is added. Single precision stays single where that is enough.
+    which nothing is added. ``sums`` (3, RUN + 1) is for the sums of some pairs, in its precision;
+    ``precise`` tells which pairs single precision is enough for.
     """
-    sums, imprecise = np.empty((3, _RUN + 1), xyz.dtype), np.empty(_RUN, np.bool_)
-    places, n_places = np.empty(len(pairs), np.int64), 0
-    for begin in range(0, len(pairs), _RUN):
-        stop = min(begin + _RUN, len(pairs))
+    inverse = 1.0 / n_frames
+    for begin in range(0, len(pairs), RUN):
+        stop = min(begin + RUN, len(pairs))
         _sum_run(xyz, frames, pairs, begin, stop, sums)
-        n_imprecise = _settle(n_frames, sums, mean[begin:stop], m2[begin:stop], imprecise)
-        if n_imprecise > 0 and xyz.itemsize == _SINGLE:
-            for p in range(begin, stop):
-                if imprecise[p - begin]:
-                    places[n_places] = p
-                    n_places += 1
-    _refine(xyz, frames, n_frames, pairs, places[:n_places], mean, m2)
+        for p in range(begin, stop):
+            shift, first = np.float64(sums[0, p - begin]), np.float64(sums[1, p - begin])
+            second = np.float64(sums[2, p - begin])
+            left = max(second - first * first * inverse, 0.0)
+            far = shift * (1.0 / _FARTHEST)
+            mean[p] = shift + first * inverse
+            m2[p] = left
+            precise[p] = (
+                (far * far * n_frames < left)
+                & (second < _MOST_SHIFTED * left)
+                & (_LEAST * n_frames < left)
+            )
+
+
+@compiled(fastmath={"contract"})
+def fill_distances(xyz, pairs, distances):
+    """Fill in the distances of pairs by frame in open space, of 3 dimensions or more."""
+    for p in range(len(pairs)):
+        a, b, r = xyz[pairs[p, 0]], xyz[pairs[p, 1]], distances[p]
+        for frame in range(_place(distances.shape[1])):
+            dx = np.float64(a[0, frame]) - np.float64(b[0, frame])
+            dy = np.float64(a[1, frame]) - np.float64(b[1, frame])
+            dz = np.float64(a[2, frame]) - np.float64(b[2, frame])
+            r[frame] = dx * dx + dy * dy + dz * dz
+        for d in range(3, xyz.shape[1]):
+            for frame in range(_place(distances.shape[1])):
+                x = np.float64(a[d, frame]) - np.float64(b[d, frame])
+                r[frame] += x * x
+        for frame in range(_place(distances.shape[1])):
+            r[frame] = np.sqrt(r[frame])
+
+
+@compiled
+def fill_distances_in_boxes(xyz, boxes, kind, molecules, pairs, steps, distances, shares):
+    """Fill in the same in ``boxes``, and how near they come to half the box: 1 is there.
+
+    Sites of one molecule (none if all are single) see one another as they are, others the image to
+    which ``steps`` lead, box vectors chosen once for all frames, or without any the nearest.
+    """
+    matrices, inverses, halves, shortening = boxes
+    n_dimensions, n_frames = xyz.shape[1], distances.shape[1]
+    vectors, scratch = np.empty((n_dimensions, n_frames)), np.empty((n_dimensions + 2, n_frames))
+    for p in range(len(pairs)):
+        a, b, r, share = pairs[p, 0], pairs[p, 1], distances[p], shares[p]
+        together = len(molecules) > 0 and molecules[a] == molecules[b]
+        nearest = not together and len(steps) == 0
+        for d in range(n_dimensions):
+            for frame in range(n_frames):
+                vectors[d, frame] = np.float64(xyz[a, d, frame]) - np.float64(xyz[b, d, frame])
+        for frame in range(n_frames):
+            r[frame] = share[frame] = 0.0
+        if nearest and kind == TILTED:
+            shortest_squares(vectors, matrices, inverses, halves, shortening, scratch, r)
+            for frame in range(n_frames):
+                r[frame] = np.sqrt(r[frame])
+                share[frame] = r[frame] / halves[frame]
+            continue
+        for d in range(n_dimensions):
+            if nearest:
+                for frame in range(n_frames):
+                    x, inverse = vectors[d, frame], inverses[d, d, frame]
+                    vectors[d, frame] = x - np.rint(x * inverse) * matrices[d, d, frame]
+                    along = 2.0 * abs(vectors[d, frame]) * inverse
+                    if along > share[frame]:
+                        share[frame] = along
+            elif not together:
+                for axis in range(n_dimensions):
+                    for frame in range(n_frames):
+                        vectors[d, frame] += steps[p, axis] * matrices[axis, d, frame]
+            for frame in range(n_frames):
+                r[frame] += vectors[d, frame] * vectors[d, frame]
+        for frame in range(n_frames):
+            r[frame] = np.sqrt(r[frame])
 
 
 @compiled(fastmath=_SUMS)
@@ -190,78 +214,22 @@ def _moments_of_seen(r, weights, start, stop):
 
 
 @compiled
-def _fill_distances(xyz, boxes, kind, a, b, steps, vectors, scratch, r, near):
-    """Fill in distances of two sites by frame, and how near they come to half the box: 1 is there.
-
-    ``steps`` are box vectors that lead to an image chosen once for all frames.
-    """
-    matrices, inverses, halves, shortening = boxes
-    n_dimensions, n_frames = vectors.shape
-    for d in range(n_dimensions):
-        for frame in range(n_frames):
-            vectors[d, frame] = np.float64(xyz[a, d, frame]) - np.float64(xyz[b, d, frame])
-    for frame in range(n_frames):
-        r[frame] = near[frame] = 0.0
-    if kind == TILTED:
-        shortest_squares(vectors, matrices, inverses, halves, shortening, scratch, r)
-        for frame in range(n_frames):
-            r[frame] = np.sqrt(r[frame])
-            near[frame] = r[frame] / halves[frame]
-        return
-    for d in range(n_dimensions):
-        if kind == STRAIGHT:
-            for frame in range(n_frames):
-                x, inverse = vectors[d, frame], inverses[d, d, frame]
-                vectors[d, frame] = x - np.rint(x * inverse) * matrices[d, d, frame]
-                share = 2.0 * abs(vectors[d, frame]) * inverse
-                if share > near[frame]:
-                    near[frame] = share
-        elif kind == _FOLLOWED:
-            for axis in range(n_dimensions):
-                for frame in range(n_frames):
-                    vectors[d, frame] += steps[axis] * matrices[axis, d, frame]
-        for frame in range(n_frames):
-            r[frame] += vectors[d, frame] * vectors[d, frame]
-    for frame in range(n_frames):
-        r[frame] = np.sqrt(r[frame])
-
-
-@compiled
-def fill_parts(
-    xyz, weights, complete, boxes, pairs, parts, distances, count, weight, mean, m2, reach
-):
-    """Fill in moments (pairs, parts) over parts of the frames, in any box, with gaps and weights.
+def fill_parts(distances, shares, weights, complete, parts, count, weight, mean, m2, reach):
+    """Fill in moments (pairs, parts) of distances (pairs, frames) over parts of the frames.
 
     ``parts`` are first frames and ends; ``complete`` says that all frames are seen and of weight 1.
-    ``distances`` (pairs, frames) are given or, if there are none, measured in ``boxes``:
-    four arrays, their kind, molecules, and steps. Sites of one molecule (none if all are single)
-    see one another as they are, others the image to which steps lead or, without, the nearest.
-    ``reach`` gets the largest distance over half the width of the box.
+    ``reach`` gets the largest of the ``shares``, as many as distances or none.
     """
-    box, box_kind, molecules, steps = boxes[:4], boxes[4], boxes[5], boxes[6]
-    n_frames, n_dimensions, n_parts = len(weights), xyz.shape[1], len(parts)
-    vectors, scratch = np.empty((n_dimensions, n_frames)), np.empty((n_dimensions + 2, n_frames))
-    r, near, no_steps = np.empty(n_frames), np.zeros(n_frames), np.empty(n_dimensions)
-    for p in range(len(pairs)):
-        a, b = pairs[p, 0], pairs[p, 1]
-        kind, to_image = box_kind, no_steps
-        if len(molecules) > 0 and molecules[a] == molecules[b]:
-            kind = OPEN
-        elif kind != OPEN and len(steps) > 0:
-            kind, to_image = _FOLLOWED, steps[p]
-        if len(distances) > 0:
-            r = distances[p]
-        else:
-            _fill_distances(xyz, box, kind, a, b, to_image, vectors, scratch, r, near)
-        for q in range(n_parts):
-            start, end, nearest = parts[q, 0], parts[q, 1], 0.0
+    for p in range(len(distances)):
+        for q in range(len(parts)):
+            start, end, largest = parts[q, 0], parts[q, 1], 0.0
             if complete:
-                sums = _moments_of_all(r, start, end)
+                sums = _moments_of_all(distances[p], start, end)
             else:
-                sums = _moments_of_seen(r, weights, start, end)
-            if kind in (STRAIGHT, TILTED):
+                sums = _moments_of_seen(distances[p], weights, start, end)
+            if len(shares) > 0:
                 for frame in range(start, end):
-                    if near[frame] > nearest:  # never for NaN
-                        nearest = near[frame]
+                    if shares[p, frame] > largest:  # never for NaN
+                        largest = shares[p, frame]
             count[p, q], weight[p, q], mean[p, q], m2[p, q] = sums
-            reach[p, q] = nearest
+            reach[p, q] = largest

@@ -83,13 +83,51 @@ _NUMBER = np.uint64  # an index that is never counted from the end, so that loop
 
 
 @compiled(fastmath=_FAST)
-def _add_place(tiles, sides, weight, place, band, own, tile, square, sums):
-    """Add squared distances of a site to all of a tile, in one place, to their sums.
+def lay_out(sites, coordinates, scale, axes, frames, held, sums, squares, largest):
+    """Lay out a run of sites over some frames, and add up where they are in each stretch.
 
-    These are the first square, sums of deviations from it and of their squares, and the largest and
-    the least square.
+    ``sites`` lists the point at each place, and the first place and the end of the run.
+    ``coordinates`` (frames, points, dimensions) are scaled after ``axes`` were applied: shifts and
+    sides of the box (dimensions, frames), 0 where it is open; then come rotations (dimensions,
+    dimensions, frames). ``frames`` are weights, the bounds of stretches, those that
+    are ``held`` (sites, dimensions, held), and their places there. ``sums`` (sites, dimensions,
+    PLACES) get rotated coordinates, ``squares`` (sites, PLACES) their squares, of which ``largest``
+    (sites,) has the largest.
     """
-    square[:] = _NONE
+    order, begin, end = sites
+    shifts, sides, turns = axes
+    weights, bounds, chosen, places = frames
+    n_frames, _, n_dimensions = coordinates.shape
+    x, square = np.empty((n_dimensions, n_frames)), np.empty(n_frames)
+    for s in range(begin, end):
+        point = order[s]
+        square[:] = 0.0
+        for d in range(n_dimensions):
+            for frame in range(_NUMBER(n_frames)):
+                place = coordinates[frame, point, d] - shifts[d, frame]
+                side = sides[d, frame]
+                if side > 0.0:
+                    place -= side * np.floor(place / side)
+                x[d, frame] = place * scale
+                square[frame] += x[d, frame] * x[d, frame]
+            for k in range(len(chosen)):
+                held[s, d, places[k]] = x[d, chosen[k]]
+        for frame in range(_NUMBER(n_frames)):
+            largest[s] = max(largest[s], square[frame])
+        for stretch in range(PLACES):
+            first, last = _NUMBER(bounds[stretch]), _NUMBER(bounds[stretch + 1])
+            for frame in range(first, last):
+                squares[s, stretch] += weights[frame] * square[frame]
+            for axis in range(n_dimensions):
+                for d in range(n_dimensions):
+                    for frame in range(first, last):
+                        turned = x[d, frame] * turns[d, axis, frame]
+                        sums[s, axis, stretch] += weights[frame] * turned
+
+
+@compiled(fastmath=_FAST)
+def _fill_squares(tiles, sides, place, band, own, tile, square):
+    """Fill in squared distances of a site to all of a tile, in one place."""
     for d in range(tiles.shape[2]):
         at, side = tiles[band, place, d, own], sides[place, d]
         inverse = _SINGLE(1.0) / side if side > _NONE else _NONE
@@ -97,16 +135,29 @@ def _add_place(tiles, sides, weight, place, band, own, tile, square, sums):
             x = tiles[tile, place, d, k] - at
             if side > _NONE:
                 x -= side * np.rint(x * inverse)
-            square[k] += x * x
-    if place == 0:
-        sums[0], sums[3], sums[4] = square, square, square
-        sums[1], sums[2] = _NONE, _NONE
+            square[k] = x * x if d == 0 else square[k] + x * x
+
+
+@compiled(fastmath=_FAST)
+def _add_places(squares, weights, first, sums):
+    """Add squared distances in a few places to their sums.
+
+    These are the first square, sums of deviations from it and of their squares, and the largest and
+    the least square.
+    """
+    if first == 0:
+        for k in range(LANES):
+            sums[0, k] = sums[3, k] = sums[4, k] = squares[0, k]
+            sums[1, k] = sums[2, k] = _NONE
     for k in range(LANES):
-        deviation = square[k] - sums[0, k]
-        sums[1, k] += weight * deviation
-        sums[2, k] += weight * deviation * deviation
-        sums[3, k] = max(sums[3, k], square[k])
-        sums[4, k] = min(sums[4, k], square[k])
+        shift, one, two, largest, least = sums[0, k], sums[1, k], sums[2, k], sums[3, k], sums[4, k]
+        for place in range(_FEW):
+            deviation = squares[place, k] - shift
+            one += weights[first + place] * deviation
+            two += weights[first + place] * deviation * deviation
+            largest = max(largest, squares[place, k])
+            least = min(least, squares[place, k])
+        sums[1, k], sums[2, k], sums[3, k], sums[4, k] = one, two, largest, least
 
 
 @compiled(fastmath=_FAST)
@@ -183,7 +234,7 @@ def survivors(places, frames, roots, band, begin, running, found):
     tiles, tile_sides, tile_weights, swings, tile_errors = places
     held, sides, weights, errors = frames
     n_tiles, n_sites, base, count = len(tiles), len(held), band * LANES, 0
-    square, sums = np.empty(LANES, _SINGLE), np.empty((5, LANES), _SINGLE)
+    squares, sums = np.empty((_FEW, LANES), _SINGLE), np.empty((5, LANES), _SINGLE)
     highest, bounds = np.empty(LANES, _SINGLE), np.empty(LANES, _SINGLE)
     left = np.empty(LANES, np.bool_)
     for tile in range(begin, n_tiles):
@@ -198,21 +249,21 @@ def survivors(places, frames, roots, band, begin, running, found):
             for k in range(LANES):
                 bounds[k] = max(highest[k], running[own])
             running[own] = bounds[n_columns - 1]
-            for place in range(PLACES):
-                weight = tile_weights[place]
-                _add_place(tiles, tile_sides, weight, place, band, own, tile, square, sums)
-                total += weight
-                if place + 1 in (_FEW, PLACES):
-                    shares = tile_errors[band, own], tile_errors[tile], swings[band, own]
-                    n_left = _count_left(sums, total, *shares, swings[tile], bounds, left)
-                    if n_left == 0:
-                        break
+            for first in range(0, PLACES, _FEW):
+                for k in range(_FEW):
+                    _fill_squares(tiles, tile_sides, first + k, band, own, tile, squares[k])
+                    total += tile_weights[first + k]
+                _add_places(squares, tile_weights, first, sums)
+                shares = tile_errors[band, own], tile_errors[tile], swings[band, own]
+                n_left = _count_left(sums, total, *shares, swings[tile], bounds, left)
+                if n_left == 0:
+                    break
             if n_left == 0:
                 continue
             for k in range(n_columns):
                 b = start + k
                 if left[k] and _may_matter(
-                    held, sides, weights, a, b, errors[a] + errors[b], bounds[k], square
+                    held, sides, weights, a, b, errors[a] + errors[b], bounds[k], squares[0]
                 ):
                     found[count, 0], found[count, 1] = a, b
                     count += 1

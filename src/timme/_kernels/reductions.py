@@ -53,12 +53,13 @@ def reduce(firsts, pairs, objects, rows, values, largest, reduced):
 
 
 @compiled(fastmath={"contract"})
-def multiply(rows, counts, products):
-    """Multiply (rows, parts) by (parts, draws), adding up in one order wherever it is done.
+def multiply(rows, counts):
+    """Return (rows, parts) times (parts, draws), adding up in one order wherever it is done.
 
     Libraries add in an order that depends on the number of rows and threads.
     """
     n_parts, n_draws = counts.shape
+    products = np.empty((len(rows), n_draws), rows.dtype)
     whole = n_parts - n_parts % 4
     for p in range(len(rows)):
         for d in range(n_draws):
@@ -72,6 +73,7 @@ def multiply(rows, counts, products):
         for k in range(whole, n_parts):
             for d in range(n_draws):
                 products[p, d] += rows[p, k] * counts[k, d]
+    return products
 
 
 @compiled

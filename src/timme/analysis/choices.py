@@ -19,12 +19,11 @@ from timme._arrays import Ints
 from timme.analysis.settings import OBJECTS, Model, Settings, make
 from timme.engine.checkpoint import Progress
 from timme.engine.reduction import moments
-from timme.ensemble import Atoms, Ensemble, Frames
+from timme.ensemble import Atoms, Ensemble, Frames, selector
 from timme.ensemble.atoms import angstroms
 from timme.ensemble.bonds import site_bonds
 from timme.ensemble.frames import ArraySource
 from timme.ensemble.residues import default_sites, is_nucleic, is_protein, is_water, shown_sites
-from timme.ensemble.selection import selector
 from timme.fluctuations import choose_overlap
 from timme.io import read
 from timme.objects import Objects
@@ -78,9 +77,8 @@ def read_snapshots(
         fixed = READING | {"select", "chain", "replicas"} if whole else READING
         unused = [f"{name}=" for name in sorted(settings.model_fields_set & fixed)]
         if names := ", ".join([*unused, *["trajectories"] * bool(files)]):
-            raise ValueError(
-                f"snapshots that were read are analysed as they are: leave out {names}"
-            )
+            words = "snapshots that were read are analysed as they are"
+            raise ValueError(f"{words}: leave out {names}")
         found = source.ensemble if isinstance(source, Objects) else narrow(source)
     else:
         known = {_RENAMED.get(name, name): getattr(settings, name, None) for name in READING}
@@ -91,9 +89,8 @@ def read_snapshots(
         return found
     counts = [found.n_snapshots] if runs == "one" else list(runs)
     if sum(counts) != found.n_snapshots:
-        raise ValueError(
-            f"replicas= needs {found.n_snapshots} snapshots in all, got {sum(counts)} of {counts}"
-        )
+        words = f"replicas= needs {found.n_snapshots} snapshots in all"
+        raise ValueError(f"{words}, got {sum(counts)} of {counts}")
     notes = tuple(note for note in found.notes if "replicas=" not in note)
     return replace(found, runs=np.repeat(np.arange(len(counts)), counts), notes=notes)
 
@@ -102,10 +99,11 @@ def choose_sites(ensemble: Ensemble, chains: tuple[str, ...] | None, text: str |
     """Return the sites of some chains that a selection names; all but solvent by default."""
     if chains is not None:
         there = np.unique(ensemble.sites.chains).tolist()
-        missing = [chain for chain in chains if chain not in there]
+        missing = [chain or "''" for chain in chains if chain not in there]
         if missing:
-            names = f"chain= names {', '.join(missing)}, and the chains are {', '.join(there)}"
-            raise ValueError(f"{ensemble.prefix}{names}")
+            named = ", ".join(chain or "'' (without a name)" for chain in there)
+            words = f"chain= names {', '.join(missing)}, and the chains are {named}"
+            raise ValueError(f"{ensemble.prefix}{words}")
         ensemble = ensemble.select(np.flatnonzero(np.isin(ensemble.sites.chains, chains)))
     if text is not None:
         return ensemble.select(text)
@@ -126,7 +124,7 @@ def without_short_tracks(ensemble: Ensemble, settings: Settings) -> tuple[Ensemb
     if len(long) < 2:
         raise ValueError(f"{ensemble.prefix}at least 2 tracks are needed, got {used}")
     settings = settings.model_copy(update={"min_overlap": overlap})
-    return ensemble.select(long), settings, used * (len(long) < ensemble.n_sites)
+    return ensemble.select(long), settings, used if len(long) < ensemble.n_sites else ""
 
 
 def in_memory(ensemble: Ensemble) -> Ensemble:
@@ -206,7 +204,7 @@ def _point(atoms: Atoms) -> str:
     """Return what a point is: a molecule of water, an atom, or a particle."""
     if is_water(atoms).all() and (atoms.names != "").all():
         return "molecule" if (atoms.elements == "O").all() else "atom"
-    return "particle" if (atoms.names == "").all() else "site"
+    return "particle" if not any(atoms.elements) and not any(atoms.resnames) else "site"
 
 
 def choose_length(objects: Objects, kind: Kind, length: float | None) -> tuple[float | None, str]:

@@ -16,12 +16,11 @@ from timme.analysis.result import Analysis, Comparison, Made, Source, System
 from timme.analysis.settings import CompareSettings
 from timme.analysis.store import load
 from timme.comparison import agree, common_sites, difference
+from timme.comparison.agreement import as_hierarchy
 from timme.ensemble import Atoms
-from timme.hierarchy import Quantity, grow
+from timme.hierarchy import Quantity
 
 GIVEN = Quantity("level", words="level of a table of clusters")
-
-_LEVEL = 0.0  # the only one
 
 
 def compare(
@@ -42,24 +41,34 @@ def compare(
     **options
         Fields of :class:`timme.analysis.CompareSettings`: ``cutoffs``, two at which clusters are
         matched, by default those that agree best; ``min_size`` of clusters that are matched;
-        ``chains`` of the first, and what the second calls them; ``align``, whether residues are
-        matched by number, by sequence, or as fits; ``seed`` of the chance level.
+        ``chains`` of the first and their names in the second; ``align``, by which residues are
+        matched: number, sequence, or whichever fits; ``seed`` of the chance level.
 
     Returns
     -------
     Comparison
         The finding, the agreement at every pair of cutoffs, and the common sites.
+
+    Examples
+    --------
+    >>> import timme
+    >>> planted = timme.synthetic.planted((2, 20), 20, motions=(1.0, 0.1)).ensemble
+    >>> found = timme.analyse(planted, confidence=False)
+    >>> compare(found, found).agreement.best_rand
+    1.0
     """
     chosen = settings_of(CompareSettings, settings, options)
     one, other = _open(first), _open(second)
     common = common_sites(
         one.shown_atoms, other.shown_atoms, chains=chosen.chains, align=chosen.align
     )
+    for each, cutoff in zip((one, other), chosen.cutoffs or (), strict=False):
+        if cutoff < 0 and each.rigidity is None:
+            raise ValueError(f"cutoffs= of σ must be at least 0, got {cutoff:g}")
     trees = one.hierarchy.restrict(common.first), other.hierarchy.restrict(common.second)
-    # A table is one partition: single sites, below its level, are none of its clusters.
     found = agree(
-        *(tree.cut(_LEVEL) if tree.quantity == GIVEN else tree for tree in trees),
-        cutoffs=chosen.cutoffs or (None, None),
+        *trees,
+        cutoffs=chosen.cutoffs,
         min_size=chosen.min_size,
         along_chain=one.system.sequential and other.system.sequential,
         seed=chosen.seed,
@@ -70,20 +79,15 @@ def compare(
     atoms = one.shown_atoms.take(common.first), other.shown_atoms.take(common.second)
     columns = [(each.chains, each.resids, each.icodes) for each in atoms]
     same = all(map(np.array_equal, *columns))
-    made = Comparison(
+    words: Any = {"recipe": "compare", "kind": one.made.kind, "title": " and ".join(names)}
+    made = Made.of((), chosen, chosen.model_fields_set, **words)
+    compared = Comparison(
         first=one,
         second=other,
         common=common,
-        agreement=replace(found, first=trees[0], second=trees[1]),
+        agreement=found,
         names=names,
-        made=Made(
-            recipe="compare",
-            kind=one.made.kind,
-            title=" and ".join(names),
-            settings=chosen,
-            given=tuple(sorted(chosen.model_fields_set)),
-            sources=(*one.made.sources, *other.made.sources),
-        ),
+        made=replace(made, sources=(*one.made.sources, *other.made.sources)),
         difference=difference(
             *trees,
             spreads=None if spreads[0] is None or spreads[1] is None else (spreads[0], spreads[1]),
@@ -91,7 +95,7 @@ def compare(
         ),
         notes=common.notes,
     )
-    return replace(made, finding=finding.agreement(made))
+    return replace(compared, finding=finding.agreement(compared))
 
 
 def read_partition(path: str | Path) -> Analysis:
@@ -136,14 +140,12 @@ def read_partition(path: str | Path) -> Analysis:
         icodes=np.array([*numbers[1]]),
     )
     labels = np.unique([*rows["cluster"]], return_inverse=True)[1]
-    ranked = np.argsort(labels, kind="stable")
-    edges = np.column_stack([ranked[:-1], ranked[1:]])[np.diff(labels[ranked]) == 0]
     residues = bool((atoms.resnames != "").any())
     system = System.without_places(atoms)
     name = "residue" if residues else "site"
     return Analysis(
         replace(system, shown_name=name, sequential=residues),
-        grow(len(rows), edges, np.full(len(edges), _LEVEL), quantity=GIVEN),
+        as_hierarchy(labels, GIVEN),
         Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),)),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -13,36 +13,36 @@ from timme.analysis import tables
 from timme.ensemble.atoms import angstroms
 from timme.hierarchy.condensed import MIN_SIZE, PLATEAU, lineages
 from timme.hierarchy.curves import count_clusters, inflection
+from timme.motion.body_search import GAP, SHARP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from timme.analysis.result import Analysis
     from timme.confidence.assessment import ClusterRecord
-    from timme.confidence.chance import Chance
-    from timme.motion.rigid_bodies import Level
+    from timme.motion.body_search import Level
+    from timme.motion.hinges import Motions
 
 Kind = Literal[
     "bodies", "undecided", "one body", "flexible", "groups", "network", "none",
     "core", "motion", "agreement",
 ]  # fmt: skip
 
-GAP, WEAK_GAP = 6.5, 4.0  # known domains have G of 8.4 to 239, single domains up to 4.5
-SHARP = 0.7  # S of a body that bends evenly is lower
+WEAK_GAP = 4.0  # of bodies that more samples may show; known domains have G of 8.4 to 239
 AGREEMENT = 0.75  # adjusted Rand index of bodies found in two halves; chance gives 0
 FEW_SAMPLES = 8.0  # below, motions that were sampled once look like drift
 RIGID = 1.5  # Å, fit of one body; provisional
 RIGID_SHARE = 1 / 8  # of the radius of gyration, where the unit of length is unknown
 FEW_SNAPSHOTS = 8  # two snapshots have plateaus of 2.7 times by chance
+ENOUGH_SNAPSHOTS = 50  # from which on a plateau is safe without a chance level
 BY_CHANCE, ARRESTED = 0.5, 0.9  # overlap with clusters of independent walkers
 APART, LOOSE = 2.0, 0.15  # σ across a network over that inside; σ inside over the spacing
+CONFINED = 0.2  # net displacement² over Σ step²: 0.5 to 0.8 of free walkers, 1/n in cages
 
 
 @dataclass(frozen=True, slots=True)
 class BodiesEvidence:
     """Rigid bodies of a molecule."""
 
-    n: int  # that were chosen, 1 for none
+    n: int  # that were chosen; 1 where all sites, or each of several chains, are one
     gap: float  # G of these, beside 6.5
     sharpness: float  # S of these, beside 0.7; NaN unknown
     fit: float  # rms as one body, in the unit of the coordinates
@@ -73,6 +73,15 @@ class NetworkEvidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Walkers:
+    """Clusters of independent walkers with the same steps."""
+
+    half: float = np.nan  # cutoff at which half of them are in one cluster; NaN unknown
+    width: float = np.nan  # log of the widest range over which a cluster stays the same
+    confined: bool = False  # particles stay in place, walkers do not: no sign of correlation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """All numbers that decide, and what they are compared with."""
 
@@ -82,6 +91,7 @@ class Evidence:
     independent: bool = False  # models without an order in time
     bodies: BodiesEvidence | None = None  # of molecules
     records: tuple[ClusterRecord, ...] = ()  # of particles; chance is NaN where unknown
+    walkers: Walkers = Walkers()
     network: NetworkEvidence | None = None
     min_size: int = MIN_SIZE
     given: float | None = None  # cutoff that the user gave
@@ -90,16 +100,50 @@ class Evidence:
     def groups(self) -> tuple[ClusterRecord, ...]:
         """Clusters that last and that walkers do not form; of those that share sites, the widest.
 
-        They are in the order of their sites.
+        They are in the order of their sites. Fewer than `min_size` sites may be outside only where
+        walkers are known, which decide: by chance, too, all but a few stay together for long.
         """
-        few = self.n_snapshots is not None and self.n_snapshots < FEW_SNAPSHOTS
-        sizes = range(self.min_size, 0 if few else self.n_sites - self.min_size + 1)
+        n_snapshots = np.inf if self.n_snapshots is None else self.n_snapshots
+        if n_snapshots < FEW_SNAPSHOTS:
+            return ()
         found: list[ClusterRecord] = []
         for each in sorted(self.records, key=lambda record: -record.plateau):
-            lasts = each.plateau >= PLATEAU and each.size in sizes and not each.chance >= BY_CHANCE
-            if lasts and not any(np.isin(each.sites, other.sites).any() for other in found):
+            outside = self.n_sites - each.size
+            unknown = np.isnan(each.chance) and n_snapshots >= ENOUGH_SNAPSHOTS
+            beyond = each.chance < BY_CHANCE or (unknown and outside >= self.min_size)
+            lasts = each.plateau >= PLATEAU and each.size >= self.min_size and outside > 0
+            if lasts and beyond and not any(np.isin(each.sites, g.sites).any() for g in found):
                 found.append(each)
+        whole = [each for each in self.records if each.size == self.n_sites]
+        if not found and whole and whole[0].low * np.exp(PLATEAU) < self.walkers.half:
+            return (whole[0],)
         return tuple(sorted(found, key=lambda record: record.sites.tolist()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """All that facts and sentences are made from."""
+
+    analysis: Analysis
+    evidence: Evidence
+    labels: Ints  # (shown,), group of each shown object, -1 for none
+    cutoff: float | None  # of the hierarchy beside it
+
+    @property
+    def bodies(self) -> BodiesEvidence:
+        """Evidence of bodies, which molecules have."""
+        return cast("BodiesEvidence", self.evidence.bodies)
+
+    @property
+    def motion(self) -> Motions:
+        """Bodies and how they move, which molecules have."""
+        return cast("Motions", self.analysis.motion)
+
+    @property
+    def groups(self) -> list[Ints]:
+        """Sites of each group."""
+        n_groups = int(self.labels.max(initial=-1)) + 1
+        return [np.flatnonzero(self.labels == group) for group in range(n_groups)]
 
 
 def decide(evidence: Evidence) -> Kind:
@@ -152,46 +196,38 @@ def gather(analysis: Analysis) -> Evidence:
         np.nan if confidence is None else confidence.sampling.n_effective,
         independent=confidence is not None and confidence.sampling.independent,
         min_size=tables.min_size(analysis),
-        given=_given_cutoff(analysis),
+        given=given_cutoff(analysis),
     )
     if analysis.made.kind == "molecule" and analysis.motion is not None:
         return replace(found, bodies=_bodies(analysis))
     records = () if confidence is None else confidence.records
-    if _known_chance(analysis) is None:
+    walkers = _walkers(analysis)
+    if walkers is None:
         records = tuple(replace(record, chance=np.nan) for record in records)
-    return replace(found, records=records, network=_network(analysis))
+    network = _network(analysis)
+    return replace(found, records=records, walkers=walkers or Walkers(), network=network)
 
 
-def _known_chance(analysis: Analysis) -> Chance | None:
-    """Return the clusters of independent walkers, where shifted steps make these."""
-    chance = None if analysis.confidence is None else analysis.confidence.chance
-    return chance if chance is not None and chance.is_meaningful else None
+def given_cutoff(analysis: Analysis) -> float | None:
+    """Return the cutoff that the user gave."""
+    given = getattr(analysis.made.settings, "cutoff", None)
+    return None if given is None else float(given)
+
+
+def one_is_given(analysis: Analysis) -> bool:
+    """Return whether the user gave one body as their number."""
+    return getattr(analysis.made.settings, "bodies", None) == 1
 
 
 def first_cutoff(analysis: Analysis) -> float | None:
     """Return the cutoff of the first picture: a level worth a look, or the steepest rise."""
-    given, confidence = _given_cutoff(analysis), analysis.confidence
+    given, confidence = given_cutoff(analysis), analysis.confidence
     if given is not None:
         return given
     if confidence is not None and confidence.silhouettes.levels:
         return confidence.silhouettes.levels[0].cutoff
     size = min(tables.min_size(analysis), max(2, analysis.hierarchy.n_sites // 2))
     return inflection(count_clusters(analysis.hierarchy, large=size, sizes=()))
-
-
-def _given_cutoff(analysis: Analysis) -> float | None:
-    """Return the cutoff that the user gave."""
-    given = getattr(analysis.made.settings, "cutoff", None)
-    return None if given is None else float(given)
-
-
-def common_cutoff(groups: Sequence[ClusterRecord]) -> float:
-    """Return a cutoff at which all groups are there, or the middle of the widest."""
-    low, high = max(group.low for group in groups), min(group.high for group in groups)
-    if not low < high < np.inf:
-        widest = max(groups, key=lambda group: group.plateau)
-        low, high = widest.low, widest.high
-    return float(np.sqrt(low * high)) if np.isfinite(high) else low
 
 
 def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints, float | None]:
@@ -203,11 +239,20 @@ def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints,
     if kind == "groups":
         for group, record in enumerate(evidence.groups):
             labels[record.sites] = group
-        return labels, common_cutoff(evidence.groups)
+        return labels, _common_cutoff(evidence.groups)
     if kind == "network" and evidence.network is not None:
         labels[evidence.network.sites] = 0
         return labels, evidence.network.cutoff
     return labels if at is None else cut_at(analysis, at), at
+
+
+def _common_cutoff(groups: tuple[ClusterRecord, ...]) -> float:
+    """Return a cutoff at which all groups are there, or the middle of the widest."""
+    low, high = max(group.low for group in groups), min(group.high for group in groups)
+    if not low < high < np.inf:
+        widest = max(groups, key=lambda group: group.plateau)
+        low, high = widest.low, widest.high
+    return float(np.sqrt(low * high)) if np.isfinite(high) else low
 
 
 def cut_at(analysis: Analysis, at: float) -> Ints:
@@ -216,10 +261,13 @@ def cut_at(analysis: Analysis, at: float) -> Ints:
     return np.where(cut.sizes[cut.labels] >= tables.min_size(analysis), cut.labels, -1)
 
 
-def rigid_limit(unit: str, radius_of_gyration: float) -> float:
+def rigid_limit(unit: str, radius_of_gyration: float, spacing: float = np.nan) -> float:
     """Return the largest rms fit of a rigid body in a unit of length, 1.5 Å if it is known."""
     length = angstroms(unit) if unit else None
-    return RIGID_SHARE * radius_of_gyration if length is None else RIGID / length
+    if length is not None:
+        return RIGID / length
+    # sites that wander over half the way to their neighbours are no body, as walkers are not
+    return float(np.fmin(RIGID_SHARE * radius_of_gyration, spacing / 2))
 
 
 def candidate(analysis: Analysis) -> Level | None:
@@ -227,7 +275,7 @@ def candidate(analysis: Analysis) -> Level | None:
     if analysis.motion is None:
         return None
     found = analysis.motion.bodies
-    return found.levels[found.chosen] if found.n_bodies > 1 else found.next_best
+    return found.levels[found.chosen] if found.chosen else found.next_best
 
 
 def _bodies(analysis: Analysis) -> BodiesEvidence | None:
@@ -235,13 +283,15 @@ def _bodies(analysis: Analysis) -> BodiesEvidence | None:
         return None
     found, best = analysis.motion.bodies, candidate(analysis)
     chosen, halves = found.levels[found.chosen], found.agreement
+    if one_is_given(analysis):  # others were not to be chosen
+        best = halves = None
     gyration = float(np.sqrt(np.nanvar(_places(analysis), axis=0).sum()))
     return BodiesEvidence(
-        n=found.n_bodies,
+        n=found.n_bodies if found.chosen else 1,
         gap=chosen.gap,
         sharpness=chosen.sharpness,
         fit=found.levels[0].rest,
-        fit_limit=rigid_limit(analysis.system.unit, gyration),
+        fit_limit=rigid_limit(analysis.system.unit, gyration, _spacing(analysis)),
         agreement=np.nan if halves is None else halves.rand,
         counts=() if halves is None else halves.counts,
         candidate_gap=np.nan if best is None else best.gap,
@@ -257,18 +307,15 @@ def _network(analysis: Analysis) -> NetworkEvidence | None:
     widest = max(large, key=lambda line: line.width, default=None)
     if widest is None or widest.width < PLATEAU:
         return None
-    cutoff, given = float(np.sqrt(widest.low * widest.high)), _given_cutoff(analysis)
+    cutoff, given = float(np.sqrt(widest.low * widest.high)), given_cutoff(analysis)
     if given is not None and widest.low <= given < widest.high:
         cutoff = given
     sites = tree.cut(cutoff).members(0)
     member = np.where(np.isin(np.arange(tree.n_sites), sites), 0, -1)
-    places = _places(analysis)
-    places = places[np.isfinite(places).all(axis=1)]
-    near = np.ravel(cKDTree(places).query(places, k=[2])[0]) if places.size else np.empty(0)
+    inside, across, _ = medians(analysis, member)
     return NetworkEvidence(
-        *(sites, cutoff, widest.low, widest.high, widest.width),
-        *medians(analysis, member),
-        spacing=_median(near),
+        *(sites, cutoff, widest.low, widest.high, widest.width, inside, across),
+        spacing=_spacing(analysis),
         chance=walkers_at(analysis, cutoff)[0] / len(sites),
     )
 
@@ -279,21 +326,43 @@ def _places(analysis: Analysis) -> Floats:
     return system.coordinates[system.object_sites[system.shown]].astype(np.float64)
 
 
+def _spacing(analysis: Analysis) -> float:
+    """Median distance of nearest neighbours in the first snapshot; NaN unknown."""
+    places = _places(analysis)
+    places = places[np.isfinite(places).all(axis=1)]
+    near = np.ravel(cKDTree(places).query(places, k=[2])[0]) if places.size else np.empty(0)
+    return _median(near[np.isfinite(near)])
+
+
+def _walkers(analysis: Analysis) -> Walkers | None:
+    """Return what walkers form; None where shifted steps do not make independent ones."""
+    chance = None if analysis.confidence is None else analysis.confidence.chance
+    if chance is None or not chance.is_meaningful:
+        return None
+    halves = 2 * np.median(chance.largest, axis=0) >= analysis.hierarchy.n_sites
+    half = float(chance.cutoffs[halves.argmax()]) if halves.any() else np.nan
+    confined = chance.drift * (analysis.system.n_snapshots - 1) < CONFINED
+    return Walkers(half, chance.width, confined)
+
+
 def walkers_at(analysis: Analysis, cutoff: float | None) -> tuple[float, float]:
     """Return the median and the 95 % of the largest cluster of walkers; NaN where unknown."""
-    chance = _known_chance(analysis)
-    if chance is None or cutoff is None:
+    chance = None if analysis.confidence is None else analysis.confidence.chance
+    if chance is None or cutoff is None or not chance.is_meaningful:
         return np.nan, np.nan
     draws = chance.largest[:, np.searchsorted(chance.cutoffs, cutoff, side="right") - 1]
     return float(np.median(draws)), float(np.quantile(draws, 0.95))
 
 
-def medians(analysis: Analysis, labels: Ints) -> tuple[float, float]:
-    """Return the median σ inside the groups of labels ≥ 0, and from these to all other sites."""
+def medians(analysis: Analysis, labels: Ints) -> tuple[float, float, float]:
+    """Return the median σ inside the groups of labels ≥ 0, from these to others, and of others."""
     pairs, sigma = shown_pairs(analysis)
     one, other = labels[pairs].T
     grouped: Bools = np.maximum(one, other) >= 0
-    return _median(sigma[grouped & (one == other)]), _median(sigma[grouped & (one != other)])
+    same: Bools = one == other
+    kinds = grouped & same, grouped & ~same, ~grouped
+    inside, across, among = (_median(sigma[which]) for which in kinds)
+    return inside, across, among
 
 
 def shown_pairs(analysis: Analysis) -> tuple[Ints, Floats]:

@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timme._arrays import Ints
-from timme.analysis import core_sentences, tables
-from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, Kind, cut_at, decide, gather, labels_of
-from timme.analysis.facts import FACTS, Case, main_stretch, moving
-from timme.analysis.phrases import (
-    Fact,
-    Sure,
-    Words,
-    cutoff,
-    duration,
-    listed,
-    noun,
-    number,
-    samples,
-    some,
-)
-from timme.confidence.assessment import HATCHED, SOLID
+from timme._text import counted
+from timme.analysis import molecules, particles, tables
+from timme.analysis.evidence import Case, Kind, cut_at, decide, gather, labels_of
+from timme.analysis.phrases import Fact, Sure, Words, cutoff, energy, members, noun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from timme.analysis.result import Analysis, Body
+    from timme.analysis.result import Analysis, Rigidity
 
 _MOST_FACTS, _MOST_NOTES = 6, 2
-_SHARED = 0.5  # RMSIP of two halves of a run, below which they share little
+_ENERGIES = (-0.1, -0.5, -1.0, -1.5, -2.0, -3.0)  # kcal/mol, of a dilution in a few words
+_ALIKE = 0.05  # p below which two results agree beyond chance
+_FRAGILE = "one structure has no error bars; shifts of 0.1 Å can change a core by tens of residues."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
-    """The answer: what moves together, how many, and how surely."""
+    """The answer: what moves together, how many parts, and how well this is supported."""
 
     kind: Kind
     sentence: str  # begins with the title of the result
@@ -52,10 +40,11 @@ class Finding:
     @property
     def brief(self) -> str:
         """What was found, in a few words: "three rigid bodies"."""
-        return re.split(r"[,.;:] | \(|\.$", self.sentence.split(": ", 1)[-1])[0]
+        end = "; |\\.$" if self.kind == "motion" else r"[,.;:] | \(|\.$"
+        return re.split(end, self.sentence.split(": ", 1)[-1])[0]
 
     def text(self, width: int = 100) -> str:
-        """Return the sentence, the facts in lines of at most so many characters, and the notes."""
+        """Return the sentence, the facts and the notes, in lines of at most `width` characters."""
         wrap = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
         wrap.subsequent_indent = "    "
         first, *notes = map(wrap.fill, [self.sentence, *(f"Note: {note}" for note in self.notes)])
@@ -69,21 +58,20 @@ def find(analysis: Analysis) -> Finding:
     title = analysis.made.title
     if analysis.rigidity is not None:
         energy = analysis.rigidity.cutoff
-        words, labels = core_sentences.core(analysis), cut_at(analysis, energy)
+        words, labels = _core(analysis, analysis.rigidity), cut_at(analysis, energy)
         return _finding("core", title, words, labels, energy)
     evidence = gather(analysis)
     kind = decide(evidence)
     labels, at = labels_of(analysis, evidence, kind)
     if analysis.made.recipe == "motion" and evidence.bodies is not None and evidence.bodies.n > 1:
         kind = "motion"
-    case = Case(analysis, evidence, labels, at)
-    words = replace(_WORDS[kind](case), facts=[make(case) for make in FACTS[kind]])
+    words = _words(kind, Case(analysis, evidence, labels, at))
     return _finding(kind, title, words, labels, at if evidence.given is None else evidence.given)
 
 
 def agreement(comparison: Any) -> Finding:
     """Return whether two results agree, in words; labels are clusters of the first."""
-    words, cut = core_sentences.agreement(comparison), comparison.agreement.clusters.first
+    words, cut = _agreement(comparison), comparison.agreement.clusters.first
     large = cut.sizes[cut.labels] >= tables.min_size(comparison)
     return _finding("agreement", "", words, np.where(large, cut.labels, -1), cut.cutoff)
 
@@ -96,182 +84,145 @@ def _finding(kind: Kind, title: str, words: Words, labels: Ints, at: float | Non
     return Finding(kind, sentence, words.sure, facts, notes, labels, names, at)
 
 
-# ---- molecules -----------------------------------------------------------------------------
+def _words(kind: Kind, case: Case) -> Words:
+    """Return the words for a kind of finding."""
+    if kind == "network" and case.evidence.network is not None:
+        return particles.network(case, case.evidence.network)
+    return {
+        "bodies": molecules.several_bodies,
+        "undecided": molecules.undecided,
+        "one body": molecules.one_body,
+        "flexible": molecules.one_body,
+        "motion": molecules.motion,
+        "groups": particles.groups,
+    }.get(kind, particles.nothing)(case)
 
 
-def _bodies(case: Case) -> Words:
-    """Several rigid bodies, in one chain or in each of several chains."""
-    chains, known = _bodies_of_chains(case.analysis), case.bodies.agreement >= AGREEMENT
-    supported = ", well supported" * known
-    sentence = f"{_count(case.bodies.n)}{supported}. {_turns(case.analysis)}."
-    if len(chains) > 1 and len({len(own) for own in chains.values()}) == 1:
-        each = _count(case.bodies.n // len(chains))
-        sentence = f"each of {number(len(chains))} chains is {each}{supported}"
-        angles = [
-            f"{k}: {listed([f'{body.angle:.0f}°' for body in own[1:]])}"
-            for k, own in chains.items()
-            if len(own) > 1
-        ]
-        sentence += f" ({'; '.join(angles)})." if angles else "."
-    notes = (_packing(case.analysis, chains), _structures_note(case), _second_run_note(case))
-    return Words(sentence, notes, "well supported" if known else "no error bars")
+def _core(analysis: Analysis, rigid: Rigidity) -> Words:
+    """The largest rigid cluster of a network of bonds."""
+    tree, many = analysis.hierarchy, noun(analysis)
+    size, n, at = int(tree.cut(rigid.cutoff).sizes[0]), tree.n_sites, energy(rigid.cutoff)
+    bonds = f"held by hydrogen bonds of {at} kcal/mol or stronger"
+    sentence = f"one rigid core of {size} of {n} {many}, {bonds}."
+    if size < tables.min_size(analysis):
+        largest = f"the largest rigid cluster has {size} of {n} {many}"
+        sentence = f"no rigid core at {at} kcal/mol: {largest}."
+    facts = [make(analysis, rigid) for make in (_members, _dilution, _spread, _bonds)]
+    if rigid.together is not None:
+        return Words(sentence, facts=facts)
+    return Words(sentence, [_FRAGILE], "no error bars", facts)
 
 
-def _one_body(case: Case) -> Words:
-    """One rigid body, and why it is not split."""
-    n, n_snapshots = case.evidence.n_sites, case.evidence.n_snapshots
-    over = f"over {duration(case.analysis) or f'{n_snapshots} snapshots'}"
-    if case.evidence.independent:
-        models = "NMR models" if len(case.analysis.made.sources) <= 1 else "structures"
-        over = f"in all {n_snapshots} {models}"
-    together = np.count_nonzero(case.labels >= 0)
-    who = f"All {n:,} {noun(case.analysis)} move together"
-    if together < n:
-        who = f"{together:,} of {n:,} {noun(case.analysis)} keep their shape"
-    sure: Sure = "no error bars" if n_snapshots == 2 else "well supported"
-    sentence = f"one rigid body. {who} {over}; no domain moves."
-    return Words(sentence, [_structures_note(case)], sure)
+def _members(analysis: Analysis, rigid: Rigidity) -> Fact:
+    """Sites of the core, and of the next two clusters of at least three."""
+    cut = analysis.hierarchy.cut(rigid.cutoff)
+    sites = [cut.members(k) for k in range(min(3, cut.n_clusters))]
+    first, *others = (tables.runs(analysis.shown_atoms, each) for each in sites)
+    named = zip(others, sites[1:], strict=True)
+    beside = ", ".join(f"{name} ({len(each)})" for name, each in named if len(each) >= 3)
+    return Fact("core", "; next: ".join(filter(None, [first, beside])))
 
 
-def _flexible(case: Case) -> Words:
-    """No rigid body."""
-    sure: Sure = "no error bars" if case.evidence.n_snapshots == 2 else ""
-    sentence = "no rigid body: flexible throughout."
-    return Words(sentence, [_structures_note(case)], sure)
+def _dilution(analysis: Analysis, rigid: Rigidity) -> Fact:
+    """Sites of the core at some energies, and at that of the core."""
+    energies = sorted({*_ENERGIES, rigid.cutoff}, reverse=True)
+    sizes = [int(analysis.hierarchy.cut(x).sizes[0]) for x in energies]
+    parts = [f"{size} at {energy(x)}" for size, x in zip(sizes, energies, strict=True)]
+    return Fact("dilution", f"core {parts[0]} kcal/mol, {', '.join(parts[1:])}")
 
 
-def _undecided(case: Case) -> Words:
-    """The best candidate, and what would settle it."""
-    bodies, most = case.bodies, max(case.bodies.counts, default=1)
-    best = number(int(case.labels.max()) + 1)
-    why = f"{case.evidence.n_snapshots} snapshots are too few to tell one body from {best}"
-    why += f"; {FEW_SAMPLES:.0f} independent samples usually do."
-    if bodies.n > 1:
-        index = f"agreement {bodies.agreement:.2f} of 1, {AGREEMENT} needed"
-        why = f"The two halves of the data do not have the same bodies ({index})."
-    elif most > 1:
-        why = f"One half of the data has {number(most)} bodies, all of it one."
-    sentence = f"not established. {why}"
-    return Words(sentence, [_structures_note(case)], "not established")
+def _spread(analysis: Analysis, rigid: Rigidity) -> Fact | None:
+    """Sites of the core over the snapshots of an ensemble."""
+    if rigid.together is None:
+        return None
+    sizes, at = rigid.together.largest, energy(rigid.cutoff)
+    span = f"{int(sizes.min())} to {int(sizes.max())} {noun(analysis)}"
+    return Fact("spread", f"{span} over {len(sizes)} snapshots at {at} kcal/mol")
 
 
-def _motion(case: Case) -> Words:
-    """How each body moves against another."""
-    known, halves, note = case.bodies.agreement >= AGREEMENT, case.analysis.halves, ""
-    if halves < _SHARED:
-        what = "one passage between two states, not an equilibrium"
-        note = f"the two halves share little (RMSIP {halves:.2f}): {what}."
-    sure: Sure = "well supported" if known else "no error bars"
-    return Words(f"{_turns(case.analysis)}.", (note, _structures_note(case)), sure)
+def _bonds(analysis: Analysis, rigid: Rigidity) -> Fact:
+    """Bonds of the network by their kinds, and hydrogens that were added."""
+    kinds = {"hydrogen bond": "hydrogen bonds", "salt bridge": "salt bridges"}
+    kinds["tether"] = "hydrophobic contacts"
+    counts = [f"{np.count_nonzero(rigid.network.of_kind(k)):,} {kinds[k]}" for k in kinds]
+    ph = getattr(analysis.made.settings, "ph", 7.0)
+    added = f"; {rigid.n_added:,} H added (pH {ph:g})" if rigid.n_added else ""
+    return Fact("network", f"{', '.join(counts)}{added}")
 
 
-def _count(n: int) -> str:
-    return f"{number(n)} rigid bod{'y' if n == 1 else 'ies'}"
+def _agreement(comparison: Any) -> Words:
+    """Whether two results cluster the same sites alike, beyond chance."""
+    found, chance = comparison.agreement, comparison.agreement.chance
+    results = zip(comparison.names, (comparison.first, comparison.second), strict=True)
+    both = " and ".join(f"{name}{_origin(each)}" for name, each in results)
+    index = f"adjusted Rand index {found.best_rand:.2f}"
+    sentence = f"{both}: {index}; too few sites for a chance level."
+    if chance is not None:
+        agree = "agree beyond chance"
+        if chance.p >= _ALIKE:
+            agree = "do not agree beyond chance"
+        elif found.best_rand <= chance.high:
+            agree = "agree as a whole, but in no clusters beyond chance"
+        sentence = f"{both} {agree}: {index}, chance {chance.median:.2f} (p = {chance.p:.2g})."
+    notes = [note for note in comparison.common.notes if "are in both" not in note]
+    makers = (_best_cutoffs, _shared, _search_by_chance, _matched)
+    return Words(sentence, notes, facts=[make(comparison) for make in makers])
 
 
-def _turns(analysis: Analysis) -> str:
-    """How far the bodies turn that turn most."""
-    found = moving(analysis)
-    hinge = ", as on a hinge" * all(body.motion.kind == "hinge" for body in found if body.motion)
-    turns = [f"{main_stretch(analysis, body)} by {body.angle:.0f}°" for body in found]
-    turns[0] = turns[0].replace(" by ", " turns by ")
-    return f"{', '.join(turns)} against the core{hinge}"
+def _origin(analysis: Analysis) -> str:
+    """What a result was made from, where that is no run over time."""
+    sampling = None if analysis.confidence is None else analysis.confidence.sampling
+    models = sampling is not None and sampling.independent and sampling.n_snapshots > 2
+    return " (bonds)" if analysis.rigidity is not None else " (NMR)" if models else ""
 
 
-def _bodies_of_chains(analysis: Analysis) -> dict[str, list[Body]]:
-    chains = sorted({body.chain for body in analysis.bodies})
-    return {k: [body for body in analysis.bodies if body.chain == k] for k in chains}
+def _best_cutoffs(comparison: Any) -> Fact:
+    """Cutoffs at which the results agree most."""
+    clusters, results = comparison.agreement.clusters, (comparison.first, comparison.second)
+    cutoffs = clusters.first.cutoff, clusters.second.cutoff
+    where = [
+        cutoff(each, x) if len(each.hierarchy.levels) > 1 else f"the clusters of {name}"
+        for each, x, name in zip(results, cutoffs, comparison.names, strict=True)
+    ]
+    return Fact("best at", f"{' with '.join(where)}, over all pairs of cutoffs")
 
 
-def _packing(analysis: Analysis, chains: dict[str, list[Body]]) -> str:
-    """How chains that have bodies of their own move against one another."""
-    apart = [own[0].motion for own in chains.values() if own[0].motion is not None]
-    if not apart or len(analysis.bodies) == len(chains):
-        return ""
-    far = f"{tables.slide(apart[0]):.0f} {analysis.system.unit}".rstrip()
-    return f"the chains also shift against each other ({apart[0].range:.0f}°, {far})."
+def _shared(comparison: Any) -> Fact:
+    """Sites in the largest clusters of both."""
+    clusters, (first, second) = comparison.agreement.clusters, comparison.names
+    one, other = clusters.first.labels == 0, clusters.second.labels == 0
+    core = "core" if comparison.made.kind == "molecule" else "largest cluster"
+    both = f"{np.count_nonzero(one & other)} {noun(comparison.first)} are in the {core} of both"
+    return Fact("shared", f"{both} ({one.sum()} in {first}, {other.sum()} in {second})")
 
 
-def _structures_note(case: Case) -> str:
-    if case.evidence.n_snapshots == 2:
-        return "two structures say what differs, not how surely: no error bars."
-    if case.evidence.independent and len(case.analysis.made.sources) <= 1:
-        return "NMR models show where restraints fix the structure, not how far it moves thermally."
-    return ""
+def _search_by_chance(comparison: Any) -> Fact | None:
+    """How the chance level was found."""
+    chance, results = comparison.agreement.chance, (comparison.first, comparison.second)
+    if chance is None:
+        return None
+    how = "permuted"
+    if all(each.system.sequential for each in results):
+        how = "shifted along the chain"
+    draws = f"the same search with {comparison.names[1]} {how}, {len(chance.rand)} times"
+    return Fact("chance", f"{draws}: 95 % below {chance.high:.2f}")
 
 
-def _second_run_note(case: Case) -> str:
-    count = case.evidence.n_independent
-    passage = ": one passage between two states" * (count < 2)
-    return f"{samples(count)}{passage}. A second run may differ." if count < FEW_SAMPLES else ""
-
-
-# ---- particles -----------------------------------------------------------------------------
-
-
-def _groups(case: Case) -> Words:
-    """Groups that stay together over a wide range of cutoffs."""
-    groups, n = case.evidence.groups, case.evidence.n_sites
-    sure, total = _support(case), int(np.count_nonzero(case.labels >= 0))
-    what = "one group moves" if len(groups) == 1 else f"{number(len(groups))} groups move"
-    who = f"{total:,} of {n:,} {noun(case.analysis)} ({some(case.names)})"
-    known = f", {sure}" * (sure != "no error bars")
-    rest = " The rest do not." * (total < n)
-    return Words(f"{what} together{known}: {who}.{rest}", [_drift_note(case)], sure)
-
-
-def _support(case: Case) -> Sure:
-    support = np.min([group.support for group in case.evidence.groups])
-    if np.isnan(support):
-        return "no error bars"
-    sure: Sure = "tentative" if support >= HATCHED else "not established"
-    return "well supported" if support >= SOLID else sure
-
-
-def _network(case: Case) -> Words:
-    """Most particles in one network."""
-    network, made = case.network, case.analysis.made
-    size, n = len(network.sites), case.evidence.n_sites
-    where = cutoff(case.analysis, network.cutoff)
-    if made.length:
-        where += f" ({network.cutoff / made.length:.2f} {made.length_name or 'length'}s)"
-    state = f"{', arrested' * network.arrested}; {n - size:,} are mobile"
-    sentence = f"{size:,} of {n:,} form one network at {where}{state}."
-    note = "the network is one because its particles hardly move, not because they move in concert."
-    return Words(sentence, [note * network.arrested, _drift_note(case)])
-
-
-def _none(case: Case) -> Words:
-    """No lasting clusters, with the largest beside its chance level."""
-    n, size, high = case.evidence.n_sites, case.largest, case.by_chance[1]
-    sure: Sure = "no error bars" if case.evidence.n_snapshots is None else ""
-    if size == n and case.cutoff is not None:
-        at = cutoff(case.analysis, case.cutoff)
-        return Words(
-            f"no group stands out: all {n:,} {noun(case.analysis)} join by {at}.", [], sure
-        )
-    what = "no lasting clusters" if size > high else "no group moves together"
-    but = ", but larger ones than by chance" * (size > 2 * high)
-    sentence = f"{what} among {n:,} {noun(case.analysis)}{but}"
-    if case.cutoff is not None:
-        sentence += f"; the largest cluster has {size:,} at {cutoff(case.analysis, case.cutoff)}"
-    return Words(f"{sentence}.", [_drift_note(case)], sure)
-
-
-def _drift_note(case: Case) -> str:
-    confidence = case.analysis.confidence
-    chance = None if confidence is None else confidence.chance
-    drifts = chance is not None and not chance.is_meaningful
-    return "no chance level: in steady drift, independent walkers stay together as well." * drifts
-
-
-_WORDS: dict[Kind, Callable[[Case], Words]] = {
-    "bodies": _bodies,
-    "undecided": _undecided,
-    "one body": _one_body,
-    "flexible": _flexible,
-    "motion": _motion,
-    "groups": _groups,
-    "network": _network,
-    "none": _none,
-}
+def _matched(comparison: Any) -> Fact:
+    """How many sites were matched, and which were left out."""
+    common, results = comparison.common, (comparison.first, comparison.second)
+    rows_of = common.first, common.second
+    sides = [*zip(comparison.names, results, rows_of, strict=True)]
+    left = [
+        f"{members(each, others)} of {name}"
+        for name, each, rows in sides
+        if len(others := np.setdiff1d(np.arange(len(each.shown_atoms)), rows))
+    ]
+    sites = counted(len(common.first), comparison.first.system.shown_name).replace("Cαs", "Cα")
+    one, other = (each.shown_atoms.take(rows) for _, each, rows in sides)
+    keys = [(atoms.chains, atoms.resids, atoms.icodes) for atoms in (one, other)]
+    how = " by chain and number" * all(map(np.array_equal, *keys))
+    if (one.resnames != "").all() and np.array_equal(one.resnames, other.resnames):
+        how += ", all with the same residue names"
+    parts = filter(None, [f"{sites} matched{how}", ", ".join(left)])
+    return Fact("sites", "; left out: ".join(parts))

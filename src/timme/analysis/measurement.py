@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from typing import Any, NamedTuple
 
@@ -58,30 +59,24 @@ class Measured(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:  # noqa: C901
+def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:
     """Return which objects are compared, and the settings that were settled with it."""
     if isinstance(own, Pairs):
         return own, {"pairs": "all" if own.index is None else "listed"}
-    objects, kind, settings = task.objects, task.kind, task.settings
-    rule, number = ("listed", None) if own is not None else _rule(objects, kind, settings)
-    ensemble, bonds, listed = objects.ensemble, settings.min_bonds, rule not in PAIRS
-    if bonds is None:
-        counts = not listed and rule != "sequence" and objects.kind not in _UNBONDED
-        bonds = _MIN_BONDS * (counts and kind in MOLECULAR and settings.linkage != "average")
+    objects, settings = task.objects, task.settings
+    rule, number = ("listed", None) if own is not None else _rule(task)
     if settings.contacts > 1 and rule != "contact":
         raise ValueError(f"contacts= does not apply to pairs={rule!r}: leave it out")
-    if bonds and rule == "sharing":
-        raise ValueError("min_bonds= does not apply to links that share a joint: leave it out")
-    haversine = "haversine" if task.metric == "haversine" else None
-    near: dict[str, Any] = {"metric": haversine, "min_bonds": bonds}
+    bonds = _least_bonds(task, rule)
+    near: dict[str, Any] = {"metric": "haversine" if task.metric == "haversine" else None}
     if rule == "contact":
-        number = _radius(objects, kind) if number is None else number
-        near |= {"most": _most_contacts(objects, settings.memory), **task.how}
-        found = choose.within(objects, number, at_least=settings.contacts, **near)
+        number = number or _radius(task)
+        near |= {"at_least": settings.contacts, "most": _most_contacts(task), **task.how}
+        found = choose.within(objects, number, min_bonds=bonds, **near)
     elif rule == "nearest":
         number = int(number or min(_NEAREST, len(objects) - 1))
-        by: Any = "mean" if ensemble.gaps else "first"
-        found = choose.nearest(objects, number, by=by, **near)
+        near["by"] = "mean" if objects.ensemble.gaps else "first"
+        found = choose.nearest(objects, number, min_bonds=bonds, **near)
     elif rule == "sequence":
         number = int(number or 1)
         found = choose.sequence(objects, reach=number, min_bonds=bonds)
@@ -93,13 +88,14 @@ def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:  # noqa:
         index = _read_pairs(rule, len(objects)) if own is None else own
         found = choose.given(objects, index, min_bonds=bonds)
     if len(found) == 0:
-        described = f"{ensemble.prefix}no pairs of {objects.kind} are {found.description}"
+        described = f"{objects.ensemble.prefix}no pairs of {objects.kind} are {found.description}"
         raise ValueError(f"{described}: choose other pairs (pairs=), or a lower min_bonds=")
     return found, {"pairs": rule if number is None else f"{rule}:{number:g}", "min_bonds": bonds}
 
 
-def _rule(objects: Objects, kind: Kind, settings: Settings) -> tuple[str, float | None]:
+def _rule(task: Task) -> tuple[str, float | None]:
     """Return the name of a rule for pairs, or of a file, and its number."""
+    objects, settings = task.objects, task.settings
     name, number = split_rule(settings.pairs)
     if name != "auto":
         return name, number
@@ -107,73 +103,78 @@ def _rule(objects: Objects, kind: Kind, settings: Settings) -> tuple[str, float 
         return "all", None
     if objects.kind == "links":
         return "sharing", None
-    if kind in MOLECULAR and objects.kind != "groups":
-        radius, box = _radius(objects, kind), objects.ensemble.snapshot()[1]
+    if task.kind in MOLECULAR and objects.kind != "groups":
+        radius, box = _radius(task), objects.ensemble.snapshot()[1]
         if box is None or radius < _OF_BOX / np.linalg.norm(np.linalg.pinv(box), axis=0).max():
             return "contact", radius
     return ("all" if len(objects) <= _ALL else "nearest"), None
 
 
-def _radius(objects: Objects, kind: Kind) -> float:
+def _least_bonds(task: Task, rule: str) -> int:
+    """Return how many bonds apart pairs are at least."""
+    given = task.settings.min_bonds
+    if given and rule == "sharing":
+        raise ValueError("min_bonds= does not apply to links that share a joint: leave it out")
+    if given is not None:
+        return given
+    by_distance = rule in {"contact", "all", "nearest"} and task.objects.kind not in _UNBONDED
+    molecular = task.kind in MOLECULAR and task.settings.linkage != "average"
+    return _MIN_BONDS if by_distance and molecular else 0
+
+
+def _radius(task: Task) -> float:
     """Return the usual radius of contacts in the unit of the coordinates."""
-    ensemble = objects.ensemble
-    if length := angstroms(ensemble.unit) if ensemble.unit and kind in MOLECULAR else None:
-        return _RADIUS / length
-    raise ValueError(f"{ensemble.prefix}contacts need a radius: write it as pairs='contact:RADIUS'")
+    ensemble = task.objects.ensemble
+    length = angstroms(ensemble.unit) if ensemble.unit and task.kind in MOLECULAR else None
+    if length is None:
+        words = "contacts need a radius: write it as pairs='contact:RADIUS'"
+        raise ValueError(f"{ensemble.prefix}{words}")
+    return _RADIUS / length
 
 
 def _read_pairs(path: str, n_objects: int) -> Ints:
     """Return pairs, counted from 0, of a file with lines of two numbers from 1 on."""
     found = list[list[int]]()
     for place, line in read_lines(path, "pairs", PAIRS):
-        words = line.replace(",", " ").replace(";", " ").split()
-        numbers = [int(word) - 1 for word in words if word.isdecimal()]
-        inside = len(words) == len(numbers) == 2 and 0 <= min(numbers) < max(numbers) < n_objects
-        if not inside:
-            raise ValueError(
-                f"{place}: a pair is two different numbers from 1 to {n_objects}, got {line!r}"
-            )
-        found.append(numbers)
+        match = re.fullmatch(r"(\d+)[\s,;]+(\d+)", line)
+        pair = sorted(int(number) - 1 for number in match.groups()) if match else [-1, -1]
+        if not 0 <= pair[0] < pair[1] < n_objects:
+            words = f"a pair is two different numbers from 1 to {n_objects}, got {line!r}"
+            raise ValueError(f"{place}: {words}")
+        found.append(pair)
     return np.array(found, np.int64).reshape(-1, 2)
 
 
 def measure_and_link(task: Task, pairs: Pairs) -> Measured:
     """Measure and link; σ of very many pairs is not held, but for those that pictures need."""
-    objects, settings, metric = task.objects, task.settings, task.metric
-    overlap = settings.min_overlap
+    objects, settings = task.objects, task.settings
+    overlap, errors = settings.min_overlap, _errors(task)
     if pairs.index is None and len(pairs) > KEPT:
         sharing = keep_sharing(objects, pairs, choose_overlap(objects, overlap))
         pairs = sharing if 0 < len(sharing) <= KEPT else pairs
     keep = pairs.index is not None or len(pairs) <= KEPT
-    chunk = min(
-        chunk_for(objects), _chunk(objects, len(pairs) if keep else MOST_DRAWN**2, settings)
-    )
-    options: dict[str, Any] = {"chunk": chunk, "min_overlap": overlap, "metric": metric}
-    errors = _errors(task)
-    if keep:
-        sigma, noise, notes = (
-            measure(objects, pairs, **options, **task.how),
-            None,
-            tuple[str, ...](),
-        )
-        if errors is not None:
-            noise, (sigma, n_clipped) = errors.variance, take_off(sigma, errors.variance)
-            usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
-            words = f"an error of positions of {usual} {sigma.unit}".rstrip()
-            notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
-        tree = link(sigma, quantity=sigma_by(metric, sigma.unit), linkage=settings.linkage)
-        return Measured(sigma, tree, len(sigma.sigma), noise, notes)
-    if settings.linkage != "single" or errors is not None:
-        raise ValueError(
-            f"linkage={settings.linkage!r} and noise= need {len(pairs):,} pairs at once: compare "
-            "those in contact or the nearest (pairs=), or use single linkage without noise="
-        )
-    forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
-    tree = forest.hierarchy()
-    sigma = _measure_drawn(task, pairs, tree, forest.edges, options)
-    words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
-    notes = (f"{words}: the matrix and support of clusters stand on these",)
-    return Measured(sigma, tree, forest.n_compared, None, notes)
+    chunk = _chunk(task, len(pairs) if keep else MOST_DRAWN**2)
+    options: dict[str, Any] = {"chunk": chunk, "min_overlap": overlap, "metric": task.metric}
+    if not keep:
+        if settings.linkage != "single" or errors is not None:
+            words = f"linkage={settings.linkage!r} and noise= need {len(pairs):,} pairs at once"
+            raise ValueError(f"{words}: compare fewer (pairs=), or use single linkage, no noise=")
+        forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
+        tree = forest.hierarchy()
+        sigma = _measure_drawn(task, pairs, tree, forest.edges, options)
+        words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
+        note = f"{words}: the matrix and support of clusters stand on these"
+        return Measured(sigma, tree, forest.n_compared, notes=(note,))
+    sigma = measure(objects, pairs, **options, **task.how)
+    noise, notes = None, tuple[str, ...]()
+    if errors is not None:
+        noise = errors.variance
+        sigma, n_clipped = take_off(sigma, noise)
+        usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
+        words = f"an error of positions of {usual} {sigma.unit}".rstrip()
+        notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
+    tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
+    return Measured(sigma, tree, len(sigma.sigma), noise, notes)
 
 
 def _measure_drawn(
@@ -203,24 +204,18 @@ def _errors(task: Task) -> PositionErrors | None:
         return None
     euclidean = known_metric(task.metric, ensemble) is None
     if not objects.are_points or not euclidean or ensemble.weights is not None:
-        raise ValueError(
-            f"{ensemble.prefix}noise= needs points or centres, Euclidean distances and snapshots "
-            "of equal weight: leave it out"
-        )
+        words = "noise= needs points or centres, Euclidean distances and snapshots of equal weight"
+        raise ValueError(f"{ensemble.prefix}{words}: leave it out")
     centres = objects.centres()
     if noise == "auto":
         if ensemble.independent or task.kind != "particles":
-            raise ValueError(
-                f"{ensemble.prefix}noise='auto' needs particles in snapshots in order of time: "
-                "give the error of positions as a number"
-            )
+            words = "noise='auto' needs particles in snapshots in order of time"
+            raise ValueError(f"{ensemble.prefix}{words}: give the error of positions as a number")
         return PositionErrors(centres, estimate_errors(centres) ** 2)
     errors = np.asarray(noise, np.float64)
     if len(errors) not in (1, ensemble.n_dimensions):
-        raise ValueError(
-            f"noise= takes one error, or one for each of {ensemble.n_dimensions} axes, got "
-            f"{len(errors)}"
-        )
+        words = f"noise= takes one error, or one for each of {ensemble.n_dimensions} axes"
+        raise ValueError(f"{words}, got {len(errors)}")
     shares = np.add.reduceat(objects.centre_weights**2, objects.offsets[:-1])
     squares = shares[:, None] * np.broadcast_to(errors**2, (ensemble.n_dimensions,))
     return PositionErrors(centres, squares)
@@ -247,18 +242,21 @@ def budget(
     return int(min((room / _MARGIN - fixed) / per_pair, 1e15))
 
 
-def _chunk(objects: Objects, n_kept: int, settings: Settings) -> int:
+def _chunk(task: Task, n_kept: int) -> int:
     """Return how many pairs are measured at a time, if there is memory for what comes later."""
+    objects, settings = task.objects, task.settings
     used = objects.centres() if objects.are_points else objects.ensemble
     block = 30.0 * min(used.block_length, used.n_snapshots) * used.n_sites * used.n_dimensions
     stays = _COMPILED + 72 * n_kept + 1_000 * len(objects) + block
-    if settings.confidence is not False:
-        sums = min(4e8, 46.0 * min(N_PARTS, used.n_snapshots) * n_kept)
-        budget("resampling", stays + sums, 1, settings.memory)
-    per_pair, fewest = 1e9 / chunk_for(objects, 1_000_000_000), min(_SMALLEST, n_kept)
-    return budget("measuring σ", stays, per_pair, settings.memory, fewest)
+    if settings.confidence is not False:  # sums over parts of the snapshots
+        stays += min(4e8, 46.0 * min(N_PARTS, used.n_snapshots) * n_kept)
+    usual = chunk_for(objects)
+    per_pair = 1e9 / chunk_for(objects, 1_000_000_000)
+    fewest = min(_SMALLEST, n_kept)
+    return min(usual, budget("measuring σ", stays, per_pair, settings.memory, fewest))
 
 
-def _most_contacts(objects: Objects, limit: str | None) -> int:
+def _most_contacts(task: Task) -> int:
     """Return how many contacts can be held while they are searched for."""
-    return budget("a search for contacts", _COMPILED + 500 * len(objects), 100, limit)
+    stays = _COMPILED + 500 * len(task.objects)
+    return budget("a search for contacts", stays, 100, task.settings.memory)

@@ -24,7 +24,7 @@ from timme.ensemble.residues import residue_index, shown_sites
 from timme.io import read
 from timme.motion.correlation import two_point as correlate
 from timme.motion.fits import superpose
-from timme.motion.motions import describe_motion
+from timme.motion.hinges import describe_motion
 from timme.motion.variance import Components, principal_components, rmsip
 from timme.objects import Objects
 
@@ -44,7 +44,7 @@ def analyse_motion(
     Parameters
     ----------
     source : path, array, Universe, Ensemble, Analysis, …
-        As for :func:`timme.analyse`, but no matrix; of an Analysis, its files are read again.
+        As for :func:`timme.analyse`, except a matrix; the files of an Analysis are read again.
     *others : path
         Trajectories of a topology, or more structures.
     settings : MotionSettings, optional
@@ -59,8 +59,8 @@ def analyse_motion(
     Returns
     -------
     Analysis
-        Its hierarchy joins pieces into bodies, and bodies into the whole, at the rest that rigid
-        motion leaves.
+        Its hierarchy joins pieces into bodies, and bodies into the whole. Heights are residuals of
+        rigid motion.
 
     Examples
     --------
@@ -116,9 +116,9 @@ def two_point(
     source, *others
         As for :func:`timme.analyse`: particles in 2 or 3 dimensions.
     distances : array_like
-        Ascending distances between which pairs are counted.
+        Edges of the distance bins, ascending.
     lags : sequence of int, optional
-        In snapshots.
+        Lags in snapshots.
     drift : bool, optional
         Whether the mean displacement of all particles is subtracted.
     **options

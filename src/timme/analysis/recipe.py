@@ -15,10 +15,10 @@ import numpy as np
 from timme.analysis import choices
 from timme.analysis.finding import find
 from timme.analysis.measurement import Task, choose_pairs, measure_and_link
-from timme.analysis.result import Analysis, Made, Source, System, announce
+from timme.analysis.result import Analysis, Made, Source, System, announce, title_of
 from timme.analysis.settings import Settings, make
 from timme.confidence.assessment import assess, levels_of_matrix
-from timme.engine.checkpoint import Checkpoint, CheckpointError, Progress, Run
+from timme.engine.checkpoint import Checkpoint, OtherRunError, Progress, Run
 from timme.engine.moments import Metric
 from timme.engine.workers import connect
 from timme.ensemble import Atoms, Ensemble
@@ -26,19 +26,17 @@ from timme.ensemble.residues import is_nucleic, is_protein
 from timme.fluctuations import Fluctuations, from_matrix
 from timme.hierarchy.linking import link
 from timme.hierarchy.tree import SIGMA, Hierarchy, Quantity, as_quantity
-from timme.io import Matrix, read_matrix
-from timme.io.files import kind, open_npy
-from timme.motion.motions import describe_motion
+from timme.io import Matrix, holds_matrix, is_labelled, read_matrix
+from timme.motion.hinges import describe_motion
 from timme.objects import Objects
 
-_OF_MATRICES = {  # settings that count for a matrix
-    *("unit", "linkage", "confidence", "cutoff", "length", "min_size", "palette", "order"),
-    *("full", "workers", "memory", "seed"),
-}
+_OF_MATRICES = frozenset(  # settings that count for a matrix
+    "unit linkage confidence cutoff length min_size palette order full workers memory seed".split()
+)
 _LARGEST = 3_000  # sites of a matrix that is kept, and whose levels are looked for
 _FEWEST, _MOST = 20, 5_000  # sites in which bodies are looked for
+_HELD = 0.05  # of the median σ: all is one cluster below it where bonds hold pairs
 _WALKS, _WALKED = 10, 50_000_000  # snapshots, and distances, for which walkers are drawn unasked
-_HELD = 0.05  # of the median σ: all is one cluster below it where pairs are held by bonds
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
@@ -59,8 +57,8 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
     Parameters
     ----------
     source : path, array, DataFrame, Universe, Ensemble, Objects, …
-        Whatever :func:`timme.read` takes, an Ensemble or Objects; or σ of pairs: a file with a
-        matrix, a square matrix, or Fluctuations.
+        Anything that :func:`timme.read` takes, an Ensemble or Objects; or σ of pairs: a file with
+        a matrix, a square matrix, or Fluctuations.
     *others : path
         Trajectories of a topology, or more structures.
     objects : str, mapping or sequence, optional
@@ -164,25 +162,45 @@ def assemble(
     n_pairs = None if fluctuations is None else len(fluctuations.sigma)
     made = _made(objects, kind_, settings, settings.model_fields_set, n_pairs=n_pairs)
     found = Analysis(System.of(objects, *shown), hierarchy, made, fluctuations=fluctuations)
-    return finish(found, _notes(objects.ensemble))
+    return finish(found, _notes(objects.ensemble, settings))
 
 
 def finish(analysis: Analysis, notes: Iterable[str] = ()) -> Analysis:
     """Return an analysis with its finding, and every note once."""
-    every = dict.fromkeys((*analysis.notes, *notes, *_remarks(analysis)))
-    analysis = replace(analysis, notes=tuple(every))
+    every = [*analysis.notes, *notes]
+    tree, n_pieces = analysis.atom_hierarchy, np.count_nonzero(analysis.atom_hierarchy.parents < 0)
+    if n_pieces > 1 and analysis.fluctuations is not None:
+        objects = f"{tree.n_sites:,} {analysis.made.objects}"
+        every.append(f"the pairs connect {objects} into {n_pieces:,} pieces")
+    if _is_held(analysis):
+        every.append(
+            "all is one cluster at a σ far below that of most pairs: some are held at a fixed "
+            "distance; compare pairs more bonds apart (min_bonds=), or use linkage='braced'"
+        )
+    analysis = replace(analysis, notes=tuple(dict.fromkeys(every)))
     return replace(analysis, finding=find(analysis))
+
+
+def _is_held(analysis: Analysis) -> bool:
+    """Return whether pairs at a fixed distance, such as bonds, join all shown objects."""
+    sigma, tree = analysis.fluctuations, analysis.hierarchy
+    whole = tree.n_sites > 2 and np.count_nonzero(tree.parents < 0) == 1
+    if sigma is None or not whole or not tree.quantity.of_distances:
+        return False
+    return bool(0 <= tree.heights[-1] < _HELD * np.median(sigma.sigma))
 
 
 def _of_snapshots(
     ensemble: Ensemble, settings: Settings, own: dict[str, Any], metric: Any, how: dict[str, Any]
 ) -> Analysis:
+    """Return the analysis of snapshots, without its finding."""
     given_, progress, used = settings.model_fields_set, how["progress"], ""
     if settings.min_overlap is not None and not ensemble.gaps:
         raise ValueError("min_overlap= is for tracks with gaps, got none: leave it out")
-    if ensemble.gaps and not isinstance(own["objects"], Objects):
+    objects = own["objects"]
+    if ensemble.gaps and not isinstance(objects, Objects):
         ensemble, settings, used = choices.without_short_tracks(ensemble, settings)
-    kind_, objects = choices.kind_of(ensemble), own["objects"]
+    kind_ = choices.kind_of(ensemble)
     if not isinstance(objects, Objects):
         objects = choices.choose_objects(ensemble, kind_, settings, objects)
     if len(objects) < 2:
@@ -196,20 +214,21 @@ def _of_snapshots(
     sigma, tree, n_pairs, noise, noted = measure_and_link(task, pairs)
     if settings.objects == "auto" or own["objects"] is not None:
         settled["objects"] = objects.kind
-    few = len(pairs) - n_pairs
-    shares = f"which share fewer than {settings.min_overlap} snapshots"
-    text = f"; {few:,} of {len(pairs):,} left out, {shares}" * bool(few)
+    words = pairs.description
+    if n_pairs < len(pairs):
+        few = f"{len(pairs) - n_pairs:,} of {len(pairs):,} left out"
+        words += f"; {few}, which share fewer than {settings.min_overlap} snapshots"
     if metric is not None:
-        text += f", by the metric {getattr(metric, '__name__', metric)}"
-    known: dict[str, Any] = {"pairs": pairs.description + text, "n_pairs": n_pairs, "used": used}
-    made = _made(objects, kind_, settings.model_copy(update=settled), given_, **known)
+        words += f", by the metric {getattr(metric, '__name__', metric)}"
+    settings = settings.model_copy(update=settled)
+    made = _made(objects, kind_, settings, given_, pairs=words, n_pairs=n_pairs, used=used)
     notes = *_notes(ensemble, settings), *noted
     found = Analysis(System.of(objects, *shown), tree, made, notes, fluctuations=sigma)
-    chance = _walks(task, len(sigma.pairs))
+    chance = _draws_walkers(task, len(sigma.pairs))
     if settings.confidence is not False:
         announce(progress, "resampling")
-        known = {"min_size": max(2, settings.min_size), "chance": chance, "noise": noise}
-        known |= {"linkage": settings.linkage, "metric": metric, "seed": settings.seed}
+        known: dict[str, Any] = {"min_size": max(2, settings.min_size), "seed": settings.seed}
+        known |= {"linkage": settings.linkage, "metric": metric, "noise": noise, "chance": chance}
         confidence = assess(objects, sigma, tree, shown=shown.objects, run=Run.of(**how), **known)
         found = replace(found, confidence=confidence)
     announce(progress, "finding rigid bodies")
@@ -219,17 +238,18 @@ def _of_snapshots(
 def _take_up(checkpoint: Checkpoint, ensemble: Ensemble, settings: Settings) -> list[str]:
     """Go on from a checkpoint of the same run, or begin anew; return a note on either."""
     files = ", ".join(f"{each.name} {each.sha256}" for each in map(Source.of, ensemble.sources))
-    identity = {"version": version("pytimme"), "input": files, "settings": repr(settings)}
+    same = settings.model_copy(update={"workers": None})  # results are the same for any
+    identity = {"version": version("pytimme"), "input": files, "settings": repr(same)}
     try:
         checkpoint.identify(identity)
-    except CheckpointError:
+    except OtherRunError:
         checkpoint.path.unlink(missing_ok=True)
         checkpoint.identify(identity)
         return [f"{checkpoint.path} was of another run, and this one began anew"]
-    return ["this run went on from one that was interrupted"] * checkpoint.resumed
+    return ["this run went on from one that was interrupted"] if checkpoint.resumed else []
 
 
-def _walks(task: Task, n_pairs: int) -> bool:
+def _draws_walkers(task: Task, n_pairs: int) -> bool:
     """Return whether clusters are compared with those of independent walkers."""
     objects, settings, ensemble = task.objects, task.settings, task.objects.ensemble
     possible = task.kind == "particles" and objects.are_points and not ensemble.independent
@@ -261,13 +281,13 @@ def _made(
 ) -> Made:
     """Return how a result of objects was made."""
     length, name = choices.choose_length(objects, kind_, settings.length)
-    known |= {"objects": objects.kind, "length": length, "length_name": name}
-    known["kind"] = "molecule" if kind_ in ("biopolymer", "molecule") else "particles"
+    kind = "molecule" if kind_ in ("biopolymer", "molecule") else "particles"
+    words = {"kind": kind, "objects": objects.kind, "length_name": name}
     settled = settings.model_copy(update={"length": length, "reduction": objects.reduction})
-    return Made.of(objects.ensemble.sources, settled, given, **known)
+    return Made.of(objects.ensemble.sources, settled, given, length=length, **words, **known)
 
 
-def _notes(ensemble: Ensemble, settings: Settings | None = None) -> Iterator[str]:
+def _notes(ensemble: Ensemble, settings: Settings) -> Iterator[str]:
     """Yield what σ of these snapshots does not tell."""
     yield from ensemble.notes
     if ensemble.rounding:
@@ -275,41 +295,19 @@ def _notes(ensemble: Ensemble, settings: Settings | None = None) -> Iterator[str
         yield f"coordinates have steps of {ensemble.rounding:g}: σ below {least} is rounding"
     if ensemble.independent:
         yield "models are not a thermal sample: σ shows where they agree as well as what moves"
-    if settings is not None and ensemble.gaps:
+    if ensemble.gaps and settings.min_overlap is not None:
         shared = f"at least {settings.min_overlap}"
         yield f"σ is that of the snapshots in which both are seen, {shared} for each pair"
-    if settings is not None and settings.linkage != "single":
+    if settings.linkage != "single":
         yield f"{settings.linkage} linkage is not that of the paper, which is single linkage"
-
-
-def _remarks(analysis: Analysis) -> Iterator[str]:
-    """Yield notes on a hierarchy that separate pieces, or pairs at fixed distances, spoil."""
-    tree, sigma, shown = analysis.atom_hierarchy, analysis.fluctuations, analysis.hierarchy
-    pieces = int(np.count_nonzero(tree.parents < 0))
-    if sigma is None:
-        return
-    if pieces > 1:
-        yield f"the pairs connect {tree.n_sites:,} {analysis.made.objects} into {pieces:,} pieces"
-    noise = getattr(analysis.made.settings, "noise", None)
-    if pieces > 1 or noise is not None or shown.n_sites < 3 or not shown.quantity.of_distances:
-        return
-    typical, top = float(np.median(sigma.sigma)), float(shown.heights[-1])
-    if typical > 0 and top <= _HELD * typical:
-        yield (
-            f"all is one cluster from {top:.2g} on, while half of the pairs have σ above "
-            f"{typical:.2g}: some pairs are held at a fixed distance; compare pairs more bonds "
-            "apart (min_bonds=), or join by several pairs (linkage='braced')"
-        )
 
 
 def is_matrix(source: Any) -> bool:
     """Return whether a source is σ of pairs rather than snapshots."""
     if isinstance(source, str | Path):
-        ending = kind(Path(source))
-        here = ending == ".npy" and Path(source).is_file()
-        return ending == ".json" or (here and open_npy(source).ndim <= 2)
+        return holds_matrix(Path(source))
     held = isinstance(source, Fluctuations | Matrix) or hasattr(source, "tocsr")
-    return held or (isinstance(source, np.ndarray) and source.ndim <= 2)
+    return held or is_labelled(source) or (isinstance(source, np.ndarray) and source.ndim <= 2)
 
 
 def _of_matrix(source: Any, settings: Settings, unused: list[str]) -> Analysis:
@@ -328,15 +326,13 @@ def _of_matrix(source: Any, settings: Settings, unused: list[str]) -> Analysis:
     quantity = as_quantity(quantity, settings.unit or "")
     sigma = replace(sigma, unit=quantity.unit or sigma.unit)
     tree = link(sigma, quantity=quantity, linkage=settings.linkage)
-    known: Any = {"kind": "matrix", "objects": "sites", "pairs": "all pairs"}
-    known |= {"n_pairs": len(sigma.sigma), "length": settings.length}
-    known |= {"length_name": "a" if settings.length else ""} | (
-        {} if paths else {"title": "matrix"}
-    )
-    made = Made.of(paths, settings, settings.model_fields_set, **known)
-    found = Analysis(
-        System.without_places(Atoms.unnamed(tree.n_sites), unit=sigma.unit), tree, made
-    )
+    words = {"kind": "matrix", "objects": "sites", "pairs": "all pairs"}
+    words["title"] = title_of(paths) if paths else "matrix"
+    words["length_name"] = "a" if settings.length else ""
+    numbers: Any = {"n_pairs": len(sigma.sigma), "length": settings.length}
+    made = Made.of(paths, settings, settings.model_fields_set, **words, **numbers)
+    system = System.without_places(Atoms.unnamed(tree.n_sites), unit=sigma.unit)
+    found = Analysis(system, tree, made)
     if tree.n_sites > _LARGEST:
         note = f"a matrix of more than {_LARGEST:,} sites is neither kept nor drawn"
         return replace(found, notes=(note,))

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, indices
-from timme._text import Described, counted
+from timme._text import Described, counted, shown_name
 from timme.analysis import tables
 from timme.analysis.finding import Finding
 from timme.analysis.settings import Model, Settings
@@ -29,8 +29,7 @@ from timme.hierarchy.tree import Hierarchy
 from timme.io.files import STRUCTURES, kind
 from timme.motion.correlation import TwoPoint
 from timme.motion.fits import shape_of
-from timme.motion.hinges import Hinge
-from timme.motion.motions import Motions
+from timme.motion.hinges import Hinge, Motions
 from timme.motion.variance import Components
 from timme.objects import Objects
 from timme.rigidity.decomposition import Decomposition
@@ -171,15 +170,17 @@ class Made(Described):
 
 
 def title_of(paths: Sequence[str]) -> str:
-    """Return what a result is called: by its trajectory, or by its structures.
+    r"""Return what a result is called: by its trajectory, or by its structures.
 
     Examples
     --------
     >>> title_of(["adk.psf", "runs/adk_dims.dcd"]), title_of(["4ake.pdb.gz", "1ake.pdb.gz"])
     ('adk_dims', '4ake → 1ake')
+    >>> title_of(["a\x1b[31m.pdb"]), len(title_of([f"{'x' * 200}.pdb"]))
+    ('a [31m', 60)
     """
     files = [Path(path) for path in paths if kind(Path(path))]
-    names = [re.sub(r"\.[^.]+(\.gz|\.bz2)?$", "", path.name) for path in files]
+    names = [shown_name(re.sub(r"\.[^.]+(\.gz|\.bz2)?$", "", path.name), 60) for path in files]
     if files and all(kind(path) in STRUCTURES for path in files):
         return " → ".join(names if len(names) < 3 else [names[0], names[-1]])
     own = names[1:] or names or ["snapshots"]
@@ -218,7 +219,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False, repr=False)  # without slots: properties are kept
 class Analysis(Described):
-    """A hierarchy with what it clusters, what was found, and how surely."""
+    """Result of an analysis: a hierarchy, what it clusters, and the finding."""
 
     system: System
     atom_hierarchy: Hierarchy  # of all objects

@@ -67,6 +67,13 @@ def analyse_rigidity(
     Analysis
         The hierarchy of one structure, by the energy of its hydrogen bonds; ``rigidity`` has its
         network and, of several structures, how often sites are rigid together.
+
+    Examples
+    --------
+    >>> from timme import data
+    >>> found = analyse_rigidity(data.path("barnase_md.pdb"))
+    >>> found.finding.kind, found.hierarchy.quantity.symbol
+    ('core', 'E')
     """
     chosen = settings_of(RigiditySettings, settings, options)
     with noted_warnings() as warned:
@@ -77,7 +84,7 @@ def analyse_rigidity(
         announce(progress, "finding bonds")
         how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
         if chosen.constraints is None:
-            held = network(ensemble, cutoff=max(chosen.energy, 0.0), progress=progress, **how)
+            held = network(ensemble, cutoff=max(chosen.energy, 0.0), **how)
         else:
             held = read_constraints(chosen.constraints, ensemble)
         lowest = base_energy(held)
@@ -111,17 +118,28 @@ def _read(
 ) -> Ensemble:
     """Return all snapshots of an ensemble, else the only one that counts."""
     if chosen.ensemble:
-        return read_snapshots(source, others, chosen, progress)
+        found = read_snapshots(source, others, chosen, progress)
+        if found.n_snapshots < 2:
+            raise ValueError(
+                f"{found.prefix}an ensemble needs at least 2 models or frames, got 1: leave out "
+                "ensemble=, or use perturb=20 for error bars of one structure"
+            )
+        return found
     if chosen.begin is not None or chosen.end is not None or chosen.step is not None:
         raise ValueError("begin=, end= and step= are for an ensemble: use model=, or add ensemble=")
     model = chosen.model or 1
-    if isinstance(source, Ensemble):
-        count, source = source.n_snapshots, source[model - 1 : model]
-        found = read_snapshots(source, others, chosen, progress)
-    else:
+    is_read = isinstance(source, Ensemble)
+    first = chosen if is_read else chosen.model_copy(update={"begin": 0, "end": 1})
+    found = read_snapshots(source, others, first, progress)
+    count = found.n_snapshots if is_read else found.n_source
+    if model > count:
+        words = f"model= must be at most {count:,}, the number of models, got {model}"
+        raise ValueError(f"{found.prefix}{words}")
+    if is_read:
+        found = found[model - 1 : model]
+    elif model > 1:
         one = chosen.model_copy(update={"begin": model - 1, "end": model})
         found = read_snapshots(source, others, one, progress)
-        count = found.n_source
     if count < 2 or chosen.model is not None:
         return found
     note = f"of {count:,} models or frames, the first was taken (model=, or ensemble= for all)"
@@ -135,14 +153,11 @@ def _with_hydrogens(ensemble: Ensemble, ph: float, progress: Progress | None) ->
     models = range(ensemble.n_snapshots)
     filled = [add_hydrogens(ensemble, model, ph=ph, progress=progress) for model in models]
     if len({each.n_sites for each in filled}) > 1:
-        raise ValueError(
-            f"{ensemble.prefix}models get different hydrogens: analyse one of them (model=)"
-        )
-    places, (_, boxes) = (
-        [each.snapshot()[0] for each in filled],
-        ensemble.frames.read(0, len(models)),
-    )
-    source = ArraySource(np.array(places), boxes, ensemble.times)
+        words = "models get different hydrogens: analyse one of them (model=)"
+        raise ValueError(f"{ensemble.prefix}{words}")
+    places = np.array([each.snapshot()[0] for each in filled])
+    boxes = ensemble.frames.read(0, len(models))[1]
+    source = ArraySource(places, boxes, ensemble.times)
     return replace(filled[0], frames=Frames.of(source))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -14,46 +13,66 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from timme import memory
 
-GROUPS = (  # in the order in which options are listed
-    "reading", "objects", "pairs", "network", "motion", "confidence", "display", "running", "server"
-)  # fmt: skip
+GROUPS = {  # fields in the order in which options are listed
+    "reading": "select chain chains align model begin end step unit box unwrap columns min_overlap "
+    "common_atoms weights gaps bonds allow_truncated".split(),
+    "network": "energy ensemble perturb ph tethers constraints waters".split(),
+    "objects": "objects reach reduction centre".split(),
+    "pairs": "pairs contacts min_bonds linkage".split(),
+    "confidence": "noise replicas confidence chance".split(),
+    "motion": "bodies reference axis_from superposed".split(),
+    "display": "cutoffs cutoff min_size shown length palette order".split(),
+    "server": "port data no_browser upload time jobs queue".split(),
+    "running": "full workers memory seed".split(),
+}
 OBJECTS = ("auto", "points", "bodies", "links", "residues", "molecules")
 PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
 _FORMER = {  # names of former versions and of other programs
-    "start": "begin=", "stop": "end=", "large": "min_size=", "on": "reference=",
-    "radius": "pairs='contact:8'", "neighbours": "pairs='nearest:12'", "cutoff": "energy=",
-}  # fmt: skip
+    "radius": "pairs='contact:8'",
+    "neighbours": "pairs='nearest:12'",
+    "cutoff": "energy=",
+}
 _TIME = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(fs|ps|ns|us|µs|μs|ms|s)")
 _KINDS = {  # of pydantic's errors, in words
-    "int": "a whole number", "float": "a number", "finite": "a number", "bool": "yes or no",
-    "string": "text", "tuple": "a list",
-}  # fmt: skip
+    "int": "a whole number",
+    "float": "a number",
+    "finite": "a number",
+    "bool": "yes or no",
+}
+_LIMITS = {"ge": "at least", "gt": "above", "le": "at most"}
 
 
-def option(about: str, *flags: str, group: str, default: Any = None, **more: Any) -> Any:
+def option(
+    about: str, flags: str = "", *, default: Any = None, takes: str = "", **limits: Any
+) -> Any:
     """Return a field of settings.
 
     Parameters
     ----------
     about : str
         One sentence for help, with the default in words: ``"Chains to keep (default: all)"``.
-    *flags : str
-        On the command line, the last with the label of its value: ``"-b", "--begin FRAME"``.
-        Without any, it is set by ``--set NAME=VALUE``.
-    group : str
-        One of GROUPS.
+    flags : str, optional
+        On the command line, with the label of the value: ``"-b --begin FRAME"``. Without any, it
+        is set by ``--set NAME=VALUE``.
     default : object, optional
         None if it follows from the system.
-    **more
-        ``takes``, what the value may be; ``path``, whether it may be a file besides ``choices``;
-        and limits of pydantic.
+    takes : str, optional
+        What the value may be, in words.
+    **limits
+        Limits of pydantic; ``choices``, names that a text may be; ``path``, whether it may be a
+        file.
     """
     text, _, usual = about.removesuffix(")").partition(" (default: ")
-    last, _, label = flags[-1].partition(" ") if flags else ("", "", "")
-    extra: Any = {"flags": [*flags[:-1], last] if flags else [], "label": label, "group": group}
-    usuals: dict[str, Any] = {"takes": "", "path": False, "choices": ()}
-    extra |= {"usual": usual} | {name: more.pop(name, plain) for name, plain in usuals.items()}
-    return Field(default, description=text if usual else about, json_schema_extra=extra, **more)
+    words = flags.split()
+    extra: Any = {
+        "flags": [word for word in words if word.startswith("-")],
+        "label": "".join(word for word in words if not word.startswith("-")),
+        "usual": usual,
+        "takes": takes,
+        "path": limits.pop("path", False),
+        "choices": limits.pop("choices", ()),
+    }
+    return Field(default, description=text if usual else about, json_schema_extra=extra, **limits)
 
 
 def split_rule(text: str) -> tuple[str, float | None]:
@@ -96,6 +115,7 @@ def _as_bound(value: Any) -> Any:
 
 
 def _as_box(value: Any) -> Any:
+    """Return lengths, or False for no box."""
     return False if value == "none" else _as_numbers(value)
 
 
@@ -109,6 +129,11 @@ def _as_chains(value: Any) -> Any:
     if not all("=" in part for part in parts) or len({*ends.values()}) < len(parts):
         raise ValueError(f"takes each chain once, such as A=B,C=D, got {value!r}")
     return ends
+
+
+def _check_rule(value: str) -> str:
+    split_rule(value)
+    return value
 
 
 def _check_memory(value: str, info: pydantic.ValidationInfo) -> str:
@@ -126,15 +151,9 @@ Bound = Annotated[int | str | None, BeforeValidator(_as_bound)]
 Stride = Annotated[Annotated[int, Field(ge=1)] | str | None, BeforeValidator(_as_bound)]
 _Rows = tuple[tuple[float, ...], ...]
 Box = Annotated[tuple[float, ...] | _Rows | Literal[False] | None, BeforeValidator(_as_box)]
-Rule = Annotated[Text, AfterValidator(lambda text: split_rule(text) and text)]
+Rule = Annotated[Text, AfterValidator(_check_rule)]
 Memory = Annotated[str, AfterValidator(_check_memory)]
 Chains = Annotated[dict[str, str], BeforeValidator(_as_chains)]
-
-_reading, _objects = partial(option, group="reading"), partial(option, group="objects")
-_pairs, _network = partial(option, group="pairs"), partial(option, group="network")
-_motion, _confidence = partial(option, group="motion"), partial(option, group="confidence")
-_display, _running = partial(option, group="display"), partial(option, group="running")
-_server = partial(option, group="server")
 
 
 class Model(pydantic.BaseModel):
@@ -155,83 +174,109 @@ class Model(pydantic.BaseModel):
 class _Running(Model):
     """Settings of every recipe."""
 
-    min_size: int = _display("Smallest cluster that counts", "--min-size N", default=10, ge=1)
-    palette: Literal["safe", "wide"] = _display("Safe for the colour-blind", default="safe")
-    order: Literal["auto", "sequence", "labels"] = _display("Order in dilutions", default="auto")
-    full: bool = _running("Write all figures, tables and index groups", "--full", default=False)
-    workers: int | None = _running("Threads (default: all cores)", "-j", "--workers N", ge=1)
-    memory: Memory | None = _running("Maximum memory to use, such as 2GB")
-    seed: int = _running("Seed of random numbers", default=0, ge=0)
+    min_size: int = option("Smallest cluster that counts", "--min-size N", default=10, ge=1)
+    palette: Literal["safe", "wide"] = option("Colours: safe for all eyes, or wide", default="safe")
+    order: Literal["auto", "sequence", "labels"] = option("Order in dilution plots", default="auto")
+    full: bool = option("Also write all figures, tables and index groups", "--full", default=False)
+    workers: int | None = option("Number of threads (default: all cores)", "-j --workers N", ge=1)
+    memory: Memory | None = option("Most memory to use, such as 2GB (default: what is free)")
+    seed: int = option("Seed of random numbers", default=0, ge=0)
 
 
 class _Snapshots(_Running):
     """Settings of every recipe that reads snapshots."""
 
-    chain: Names | None = _reading("Chains to keep (default: all)", "--chain A,B")
-    begin: Bound = _reading("First frame (from 0 on), or a time", "-b", "--begin FRAME|TIME")
-    end: Bound = _reading("Stop before this frame, or after this time", "-e", "--end FRAME|TIME")
-    step: Stride = _reading("Use every Nth frame, or one frame per TIME", "-dt", "--step N|TIME")
-    common_atoms: bool = _reading("Atoms that all models share", "--common-atoms", default=False)
-    allow_truncated: bool = _reading("Use complete frames of a damaged file", default=False)
-    shown: Text | None = _display("Sites to draw and count, a selection (default: Cα, P or C4')")
+    chain: Names | None = option("Chains to keep (default: all)", "--chain A,B")
+    begin: Bound = option(
+        "First frame (counted from 0) or time, for example 10ns", "-b --begin FRAME|TIME"
+    )
+    end: Bound = option("Stop before this frame, or after this time", "-e --end FRAME|TIME")
+    step: Stride = option("Use every Nth frame, or one frame per TIME", "-dt --step N|TIME")
+    common_atoms: bool = option(
+        "Use only the atoms present in every model", "--common-atoms", default=False
+    )
+    allow_truncated: bool = option("Use complete frames of a damaged file", default=False)
+    shown: Text | None = option("Sites to draw and count, a selection (default: Cα, P or C4')")
 
 
 class _Trajectories(_Snapshots):
     """Settings of recipes that read trajectories and tables as well."""
 
-    select: Text | None = _reading(
+    select: Text | None = option(
         "Atoms to analyse: ca, backbone, heavy, or an MDAnalysis selection "
-        "(default: all but water and ions)", "-s", "--select TEXT",
-    )  # fmt: skip
-    unit: Text | None = _reading("Unit of coordinates (default: from the file)", "--unit UNIT")
-    box: Box = _reading(
+        "(default: all but water and ions)",
+        "-s --select TEXT",
+    )
+    unit: Text | None = option(
+        "Length unit of the coordinates, such as Å, nm or µm (default: from the file)",
+        "--unit UNIT",
+    )
+    box: Box = option(
         "Override the periodic box", "--box LENGTHS|none", takes="lengths such as 20,20,20, or none"
     )
-    unwrap: bool = _reading("Follow molecules out of the periodic box", "--unwrap", default=False)
-    columns: Columns | None = _reading("Columns of a table of tracks", "--columns FRAME,ID,X,Y")
-    weights: Numbers | Text | None = _reading("Weights of snapshots: numbers or a file", path=True)
-    gaps: bool | None = _reading("NaN means not seen in the snapshot (default: in tables only)")
-    bonds: Literal["auto", "file", "guess", "none"] = _reading("Covalent bonds", default="auto")
-    replicas: Literal["one"] | Counts | None = _confidence(
+    unwrap: bool = option(
+        "Follow particles and molecules across periodic boundaries", "--unwrap", default=False
+    )
+    columns: Columns | None = option(
+        "Table columns for frame, particle and coordinates (default: trackpy or TrackMate names)",
+        "--columns NAMES",
+    )
+    weights: Numbers | Text | None = option(
+        "Weights of snapshots: numbers or a file", path=True, union_mode="left_to_right"
+    )
+    gaps: bool | None = option("Take NaN as not seen in the snapshot (default: in tables only)")
+    bonds: Literal["auto", "file", "guess", "none"] = option("Covalent bonds", default="auto")
+    replicas: Literal["one"] | Counts | None = option(
         "Frames in each independent run (default: detected from the files)",
-        "--replicas LENGTHS|one", takes="numbers of frames such as 500,500, or one",
-    )  # fmt: skip
+        "--replicas LENGTHS|one",
+        takes="numbers of frames such as 500,500, or one",
+    )
 
 
 class Settings(_Trajectories):
     """Settings of an analysis of snapshots; None follows from the system."""
 
-    min_overlap: Literal["auto"] | Annotated[int, Field(ge=2)] | None = _reading(
+    min_overlap: Literal["auto"] | Annotated[int, Field(ge=2)] | None = option(
         "Frames two tracks must share to be compared (default: half of all)",
-        "--min-overlap N|auto", takes="a whole number from 2 on, or auto",
-    )  # fmt: skip
-    objects: Text = _objects(
-        "What moves: auto, points, bodies, links, residues, molecules, or a file of groups",
-        "--objects KIND|FILE", default="auto", path=True, choices=OBJECTS,
-    )  # fmt: skip
-    reach: int = _objects("Bonds from the central atom of a body", default=1, ge=0)
-    reduction: Literal["rms", "max", "centre"] | None = _objects(
-        "σ of objects from that of their sites, or of their centres (default: rms, max for links)"
+        "--min-overlap N|auto",
+        takes="a whole number from 2 on, or auto",
     )
-    centre: Literal["mass", "geometry"] | None = _objects("Centre of groups (default: by kind)")
-    pairs: Rule = _pairs(
+    objects: Text = option(
+        "What moves: auto, points, bodies, links, residues, molecules, or a file of groups",
+        "--objects KIND|FILE",
+        default="auto",
+        path=True,
+        choices=OBJECTS,
+    )
+    reach: int = option("Radius of a body, in bonds from its central atom", default=1, ge=0)
+    reduction: Literal["rms", "max", "centre"] | None = option(
+        "σ of objects from their sites: rms, max, or centre (default: rms, max for links)"
+    )
+    centre: Literal["mass", "geometry"] | None = option("Centre of groups (default: by kind)")
+    pairs: Rule = option(
         "Which objects to compare: contact[:RADIUS], all, sequence[:N], nearest[:N], or a file "
         "(default: contact:10 for molecules)",
-        "--pairs RULE|FILE", default="auto", path=True, choices=PAIRS,
-    )  # fmt: skip
-    contacts: int = _pairs("Snapshots in which pairs must be in contact", default=1, ge=1)
-    min_bonds: int | None = _pairs("Fewest bonds between a pair (default: 4 in molecules)", ge=0)
-    linkage: Literal["single", "braced", "average"] = _pairs(
-        "How pairs join into clusters (the paper: single)", "--linkage NAME", default="single"
+        "--pairs RULE|FILE",
+        default="auto",
+        path=True,
+        choices=PAIRS,
     )
-    noise: Literal["auto"] | Errors | None = _confidence(
-        "Localization error to subtract from σ", "--noise LENGTH|auto",
+    contacts: int = option("Fewest snapshots in which a pair must be in contact", default=1, ge=1)
+    min_bonds: int | None = option("Fewest bonds between a pair (default: 4 in molecules)", ge=0)
+    linkage: Literal["single", "braced", "average"] = option(
+        "How pairs join into clusters: single (as in the paper), braced, or average",
+        "--linkage NAME",
+        default="single",
+    )
+    noise: Literal["auto"] | Errors | None = option(
+        "Localization error to subtract from σ",
+        "--noise LENGTH|auto",
         takes="a length, one for each axis such as 0.03,0.03,0.06, or auto",
-    )  # fmt: skip
-    confidence: bool | None = _confidence("Resample to see which clusters recur (default: yes)")
-    chance: bool | None = _confidence("Compare with independent walkers (default: for particles)")
-    cutoff: float | None = _display("Report the clusters at this σc, too", "--cutoff VALUE")
-    length: float | None = _display("Length a of the axis σ/a (default: that of a bond)", gt=0)
+    )
+    confidence: bool | None = option("Resample to see which clusters recur (default: yes)")
+    chance: bool | None = option("Compare with independent walkers (default: for particles only)")
+    cutoff: float | None = option("Also report clusters at this σc", "--cutoff VALUE", ge=0)
+    length: float | None = option("Length a for the axis σc/a (default: that of a bond)", gt=0)
 
 
 class MotionSettings(_Trajectories):
@@ -239,13 +284,17 @@ class MotionSettings(_Trajectories):
 
     expert = frozenset("unit box unwrap columns replicas common_atoms full min_size".split())
 
-    bodies: int | None = _motion("Number of bodies (default: as many as found)", "--bodies N", ge=1)
-    reference: Text | None = _motion("Body held still (default: the largest)", "--reference TEXT")
-    axis_from: Names | None = _motion(
-        "Two structures, to measure angles along the transition between them",
-        "--axis-from FILE,FILE", path=True, min_length=2, max_length=2, takes="two files",
-    )  # fmt: skip
-    superposed: Text | None = _motion("Write superposed snapshots", "--superposed FILE", path=True)
+    bodies: int | None = option("Number of bodies (default: as many as found)", "--bodies N", ge=1)
+    reference: Text | None = option("Body held still (default: the largest)", "--reference TEXT")
+    axis_from: Names | None = option(
+        "Two structures: measure angles about the axis of their transition",
+        "--axis-from FILE,FILE",
+        path=True,
+        min_length=2,
+        max_length=2,
+        takes="two files",
+    )
+    superposed: Text | None = option("Write superposed snapshots", "--superposed FILE", path=True)
 
 
 class RigiditySettings(_Snapshots):
@@ -253,18 +302,18 @@ class RigiditySettings(_Snapshots):
 
     expert = frozenset("begin end step common_atoms min_size".split())
 
-    model: int | None = _reading("Model or frame (default: the first)", "--model N", ge=1)
-    waters: bool = _reading("Keep waters and their hydrogen bonds", "--waters", default=False)
-    energy: float = _network(
-        "Weakest hydrogen bonds that hold, in kcal/mol", "--energy E", default=-1.0
+    model: int | None = option("Model or frame (default: the first)", "--model N", ge=1)
+    waters: bool = option("Keep waters and their hydrogen bonds", "--waters", default=False)
+    energy: float = option(
+        "Energy of the weakest hydrogen bond that holds, in kcal/mol", "--energy E", default=-1.0
     )
-    ensemble: bool = _network("Analyse all models or frames", "--ensemble", default=False)
-    perturb: int | None = _network("Analyse this many copies, perturbed by 0.1 Å", ge=2)
-    ph: float = _network("pH for added hydrogens", default=7.0, ge=0, le=14)
-    tethers: Literal["shortest", "all", "none"] = _network(
-        "Hydrophobic tethers between an atom and a residue", "--tethers NAME", default="shortest"
+    ensemble: bool = option("Analyse all models or frames", "--ensemble", default=False)
+    perturb: int | None = option("Analyse this many copies, perturbed by 0.1 Å", ge=2)
+    ph: float = option("pH at which hydrogens are added", default=7.0, ge=0, le=14)
+    tethers: Literal["shortest", "all", "none"] = option(
+        "Hydrophobic tethers: shortest, all or none", "--tethers NAME", default="shortest"
     )
-    constraints: Text | None = _network("Read the constraints", "--constraints FILE", path=True)
+    constraints: Text | None = option("Read constraints", "--constraints FILE", path=True)
 
     @pydantic.model_validator(mode="after")
     def _refuse_contradictions(self) -> Self:
@@ -280,33 +329,45 @@ class CompareSettings(_Running):
 
     expert = frozenset({"full", "min_size"})
 
-    chains: Chains | None = _reading("Chains of the first = of the second", "--chains A=B,C=D")
-    align: Literal["auto", "number", "sequence"] = _reading("Match residues by", default="auto")
-    cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_numbers)] = _display(
-        "Compare at these two cutoffs, too", "--cutoffs V,V", takes="two numbers such as -0.5,0.06"
+    chains: Chains | None = option("Chains of the first and the second", "--chains A=B,C=D")
+    align: Literal["auto", "number", "sequence"] = option(
+        "Match residues by number, sequence, or whichever fits (auto)", default="auto"
+    )
+    cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_numbers)] = option(
+        "Also compare at these cutoffs", "--cutoffs V,V", takes="two numbers such as -0.5,0.06"
     )
 
 
 class ServeSettings(Model):
     """Settings of the server: where it listens, and the limits of its jobs."""
 
-    port: int = _server("Port, 0 for any free one", "--port N", default=8377, ge=0, le=65535)
-    data: Text | None = _server("Folder of results (default: your data folder)", "--data FOLDER")
-    no_browser: bool = _server("Do not open a browser", "--no-browser", default=False)
-    upload: Memory = _server("Size of the files of a job", default="2GB")
-    time: Text = _server("Time a job may run", default="12h")
-    memory: Memory = _server("Memory a job may use", default="4GB")
-    jobs: int = _server("Jobs that run at once", default=1, ge=1)
-    queue: int = _server("Jobs that may wait", default=8, ge=1)
+    port: int = option("Port, 0 for any free one", "--port N", default=8377, ge=0, le=65535)
+    data: Text | None = option("Folder of results (default: your data folder)", "--data FOLDER")
+    no_browser: bool = option("Do not open a browser", "--no-browser", default=False)
+    upload: Memory = option("Largest total size of the files of a job", default="2GB")
+    time: Text = option("Longest time that a job may run", default="12h")
+    memory: Memory = option("Most memory that a job may use", default="4GB")
+    jobs: int = option("Jobs that run at once", default=1, ge=1)
+    queue: int = option("Jobs that may wait", default=8, ge=1)
 
 
 M = TypeVar("M", bound=Model)
 
 
 def details(model: type[Model], name: str) -> dict[str, Any]:
-    """Return flags, group, label, usual, takes, path and choices of a field."""
+    """Return flags, label, usual, takes, path and choices of a field."""
     extra: Any = model.model_fields[name].json_schema_extra
     return {**extra, "flags": []} if name in model.expert else {**extra}
+
+
+def group_of(name: str) -> str:
+    """Return the group of a field."""
+    return next(group for group, names in GROUPS.items() if name in names)
+
+
+def in_order(model: type[Model]) -> list[str]:
+    """Return the fields in the order in which options are listed."""
+    return [name for names in GROUPS.values() for name in names if name in model.model_fields]
 
 
 def hints_for(model: type[Model]) -> dict[str, str]:
@@ -324,10 +385,9 @@ def make(model: type[M], /, **options: Any) -> M:
     (20.0, 20.0, 20.0)
     """
     for name in options.keys() - model.model_fields.keys():
-        near = get_close_matches(name, hints := hints_for(model), 1, 0.75)
-        raise ValueError(
-            f"there is no option {name}=" + (f": use {hints[near[0]]}" if near else "")
-        )
+        hints = hints_for(model)
+        near = [f": use {hints[each]}" for each in get_close_matches(name, hints, n=1)]
+        raise ValueError("".join([f"there is no option {name}=", *near]))
     try:
         return model.model_validate(options)
     except pydantic.ValidationError as error:
@@ -341,14 +401,24 @@ def first_problem(error: pydantic.ValidationError, model: type[Model] = Settings
     if not problem["loc"]:
         return str(context["error"])
     name, given = str(problem["loc"][0]), repr(problem["input"])
+    takes = details(model, name)["takes"]
     if kind == "value_error":
         reason = str(context["error"])
         return reason if reason.startswith(name) else f"{name}= {reason}"
-    limits = {"ge": "at least", "gt": "above", "le": "at most"}
-    said = [f"must be {limits[key]} {limit}" for key, limit in context.items() if key in limits]
-    if details(model, name)["takes"]:
-        said = [f"takes {details(model, name)['takes']}"]
+    if takes:
+        expected = f"takes {takes}"
     elif kind == "literal_error":
-        said = [f"takes {context['expected'].replace(chr(39), '')}"]
-    said.append(f"takes {_KINDS.get(kind.partition('_')[0], 'another value')}")
-    return f"{name}= {said[0]}, got {given if len(given) < 60 else given[:59] + '…'}"
+        expected = f"takes {context['expected'].replace(chr(39), '')}"
+    elif context.keys() & _LIMITS.keys():
+        expected = f"must be {_range_of(model, name, context)}"
+    else:
+        expected = f"takes {_KINDS.get(kind.partition('_')[0], 'another value')}"
+    return f"{name}= {expected}, got {given if len(given) < 60 else given[:59] + '…'}"
+
+
+def _range_of(model: type[Model], name: str, context: Mapping[str, Any]) -> str:
+    """Return the limits of a field in words: ``at least 0 and at most 14``."""
+    limits = dict(context)
+    for each in model.model_fields[name].metadata:
+        limits |= {key: getattr(each, key) for key in _LIMITS if hasattr(each, key)}
+    return " and ".join(f"{_LIMITS[key]} {limits[key]:g}" for key in _LIMITS if key in limits)

@@ -22,15 +22,9 @@ import numpy.typing as npt
 from timme import memory
 from timme._arrays import frozen
 from timme._text import require, write_atomically
+from timme.analysis import settings
 from timme.analysis.result import Analysis, Comparison
-from timme.analysis.settings import (
-    CompareSettings,
-    Model,
-    MotionSettings,
-    RigiditySettings,
-    Settings,
-    make,
-)
+from timme.analysis.settings import Model, make
 
 FORMAT = 4
 RESULT = "result.npz"  # in the folder of a run
@@ -38,7 +32,7 @@ RESULT = "result.npz"  # in the folder of a run
 _TEXT = "result.json"  # the member with all that is no array
 _LEVEL = 3  # of compression; 6 takes 2.5 times as long and saves a fifteenth
 _KINDS: dict[str, type[Analysis | Comparison]] = {"analysis": Analysis, "comparison": Comparison}
-_SETTINGS = (Settings, MotionSettings, RigiditySettings, CompareSettings)
+_SETTINGS = ("Settings", "MotionSettings", "RigiditySettings", "CompareSettings")
 _Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -56,6 +50,15 @@ def save(result: Analysis | Comparison, path: str | Path) -> Path:
     -------
     Path
         The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import timme
+    >>> planted = timme.synthetic.planted((2, 20), 20, motions=(1.0, 0.1)).ensemble
+    >>> found = timme.analyse(planted, confidence=False)
+    >>> save(found, Path(tempfile.mkdtemp()) / "result.npz").name
+    'result.npz'
     """
     return write_atomically(path, to_bytes(result))
 
@@ -89,6 +92,15 @@ def load(path: str | Path) -> Analysis | Comparison:
     -------
     Analysis or Comparison
         The same data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import timme
+    >>> planted = timme.synthetic.planted((2, 20), 20, motions=(1.0, 0.1)).ensemble
+    >>> found = timme.analyse(planted, confidence=False)
+    >>> load(save(found, Path(tempfile.mkdtemp()) / "result.npz")).hierarchy.n_sites
+    40
     """
     file = Path(path).expanduser()
     file = file / RESULT if file.is_dir() else file
@@ -154,7 +166,9 @@ def _rebuild(archive: zipfile.ZipFile, hint: Any, text: Any, name: str) -> Any:
         return kind(**values)
     if kind is Model:
         ((model, values),) = text.items()
-        return make(next(each for each in _SETTINGS if each.__name__ == model), **values)
+        if model not in _SETTINGS:
+            raise ValueError(model)
+        return make(getattr(settings, model), **values)
     if kind is np.ndarray:
         with archive.open(f"{name}.npy") as member:
             array = np.lib.format.read_array(member, allow_pickle=False)

@@ -16,11 +16,12 @@ from timme._text import is_number
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.residues import residue_index
 from timme.hierarchy.curves import count_clusters
+from timme.rigidity.networks import constraint_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from timme.analysis.result import Analysis, Comparison
+    from timme.analysis.result import Analysis, Comparison, Rigidity
     from timme.motion.hinges import Hinge
 
 _ASCII = str.maketrans({"Å": "A", "µ": "u", "σ": "sigma", "/": "_", " ": "_", "°": "deg"})
@@ -104,7 +105,8 @@ def runs(atoms: Atoms, sites: Iterable[int]) -> str:
     -------
     str
         Ranges of different chains are separated by semicolons. The only segment of a system is not
-        named.
+        named. Atoms of one residue have their names: "A 215/PA-215/O3A"; particles with names have
+        these in place of numbers: "c1-c3".
 
     Examples
     --------
@@ -113,11 +115,27 @@ def runs(atoms: Atoms, sites: Iterable[int]) -> str:
     """
     found = dict[str, list[str]]()
     one_segment = len(set(atoms.chains.tolist())) == 1 and len(str(atoms.chains[0])) > 1
+    residues = residue_index(atoms)
+    several = len(atoms) > 1 and len(np.unique(residues)) < len(atoms)
+    own = have_own_names(atoms)
+
+    def label(site: int) -> str:
+        if own:
+            return str(atoms.names[site])
+        number = f"{atoms.resids[site]}{atoms.icodes[site]}"
+        return f"{number}/{atoms.names[site]}" if several and atoms.names[site] else number
+
     for first, last in ranges(atoms, sites):
-        one, other = (f"{atoms.resids[site]}{atoms.icodes[site]}" for site in (first, last))
+        one, other = label(first), label(last)
         chain = "" if one_segment else str(atoms.chains[first])
         found.setdefault(chain, []).append(one if first == last else f"{one}-{other}")
     return "; ".join(f"{chain} {', '.join(parts)}".strip() for chain, parts in found.items())
+
+
+def have_own_names(atoms: Atoms) -> bool:
+    """Return whether sites go by names of their own, as tracked particles may, not by numbers."""
+    names, bare = set(atoms.names.tolist()), not any(atoms.resnames) and not any(atoms.chains)
+    return bare and len(names) == len(atoms) and "" not in names
 
 
 def ranges(atoms: Atoms, sites: Iterable[int]) -> list[tuple[int, int]]:
@@ -254,23 +272,12 @@ def angles(analysis: Analysis) -> Table:
 
 def constraints(analysis: Analysis) -> Table:
     """One row for each bond of a network, to be edited and read again."""
-    rigid, atoms = analysis.rigidity, analysis.system.sites
-    if rigid is None:
-        raise ValueError("constraints need the network of bonds, got an analysis of snapshots")
-    network = rigid.network
-    ends = network.bonds.T.tolist()
-    kinds, bars, energies = network.kinds, network.bars, network.energies
-    found: dict[str, Any] = {"kind": kinds, "bars": bars, "energy (kcal/mol)": energies}
-    found |= {f"atom {n}": [atom + 1 for atom in end] for n, end in enumerate(ends, 1)}
-    found |= {f"label {n}": [atoms.label(atom) for atom in end] for n, end in enumerate(ends, 1)}
-    return Table(found)
+    return Table(constraint_columns(_rigidity(analysis).network, analysis.system.sites))
 
 
 def flexibility(analysis: Analysis) -> Table:
     """One row for each residue: its flexibility index, and the energy that holds it to the core."""
-    rigid, system = analysis.rigidity, analysis.system
-    if rigid is None:
-        raise ValueError("flexibility needs the network of bonds, got an analysis of snapshots")
+    rigid, system = _rigidity(analysis), analysis.system
     atoms, residues = system.sites, residue_index(system.sites)
     first = np.unique(residues, return_index=True)[1]
     names = atoms.take(first)
@@ -287,6 +294,12 @@ def flexibility(analysis: Analysis) -> Table:
         found["in_core"] = np.full(len(first), np.nan)
         found["in_core"][shown] = (rigid.together.stability <= rigid.cutoff).mean(axis=0)
     return Table(found)
+
+
+def _rigidity(analysis: Analysis) -> Rigidity:
+    if analysis.rigidity is None:
+        raise ValueError("a network of bonds is needed, got an analysis of snapshots")
+    return analysis.rigidity
 
 
 def matched(comparison: Comparison) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -19,10 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Words of the command; by default those of the process.
     """
-    with _exit_on_signals():
-        from timme.cli.commands import run_command
+    gc.disable()  # while libraries are imported, which leaves no garbage
+    try:
+        with _exit_on_signals():
+            from timme.cli.commands import run_command
 
-        run_command(sys.argv[1:] if arguments is None else arguments)
+            run_command(sys.argv[1:] if arguments is None else arguments)
+    finally:
+        gc.enable()
 
 
 @contextmanager

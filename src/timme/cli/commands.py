@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import re
@@ -27,17 +28,17 @@ from timme.analysis.settings import (
     RigiditySettings,
     ServeSettings,
     Settings,
-    details,
+    group_of,
     hints_for,
 )
 from timme.cli.console import interruptible, print_answer, work_on
 from timme.cli.options import Command, in_options, options_of, read_settings
 
-_STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
+_STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx", ""}  # none where it is pdb:CODE
 _EXAMPLES = """
 \b
 Examples
-  timme demo                                   adenylate kinase closing, nothing needed
+  timme demo                                   adenylate kinase closing, built in
   timme run 1bnr.pdb                           an NMR ensemble
   timme run top.psf traj.dcd -b 100 -dt 10     every tenth frame from 100 on
   timme run 4ake.pdb 1ake.pdb --common-atoms   two structures of one molecule
@@ -96,6 +97,11 @@ def _unknown(error: click.NoSuchOption, model: type[Model] | None) -> str:
     hints = {f"--{name.replace('_', '-')}": in_options(hint, model) for name, hint in found.items()}
     for each in error.ctx.command.params if error.ctx else ():
         hints |= {flag: flag for flag in each.opts if flag.startswith("--")}
+    for name, other in app.commands.items():  # --bodies is no option of run, but of motion
+        if error.option_name not in hints and any(
+            error.option_name in each.opts for each in other.params
+        ):
+            return f"there is no option {error.option_name} here: it belongs to timme {name}"
     near = [f": use {hints[each]}" for each in get_close_matches(error.option_name, hints, 1, 0.75)]
     return "".join([f"there is no option {error.option_name}", *near])
 
@@ -107,13 +113,13 @@ _overwrite = click.option("--overwrite", is_flag=True, help="Replace an earlier 
 _verbose = click.option("-v", "--verbose", is_flag=True, help="Print the full summary.")
 
 
-def _writing(model: type[Model] | None) -> Callable[[Command], Command]:
+def _writing(model: type[Model] | None, prefix: str = "") -> Callable[[Command], Command]:
     """Return a decorator that adds the options of a recipe and of the folder it writes."""
     output = click.option(
         *("-o", "--output", "folder"),
         type=click.Path(path_type=Path, file_okay=False),
         metavar="FOLDER",
-        help="Write results to FOLDER (default: timme-NAME).",
+        help=f"Write results to FOLDER (default: timme-{prefix}NAME).",
     )
     options = options_of(model) if model else lambda command: command
     return lambda command: output(_overwrite(options(command)))
@@ -127,6 +133,8 @@ def _carry_out(recipe: str, sources: Sequence[Any], name: str, given: dict[str, 
     from timme.output.folder import write_folder
     from timme.output.structures import write_snapshots
 
+    gc.freeze()  # what was imported stays
+    gc.enable()
     prefix = "" if context.info_name == "run" else f"{context.info_name}-"
     folder, overwrite = given["folder"] or Path(f"timme-{prefix}{name}"), given["overwrite"]
     with work_on(folder, overwrite=overwrite) as how:
@@ -140,16 +148,11 @@ def _carry_out(recipe: str, sources: Sequence[Any], name: str, given: dict[str, 
 
 
 def _name(sources: Sequence[str]) -> str:
-    """Return a name for the result of some files."""
-    names = [_stem(source) for source in sources]
-    structures = all(_is_structure(source) for source in sources[1:])
-    if len(names) > 1 and structures:
-        return f"{names[0]}-{names[-1]}"
-    return names[min(1, len(names) - 1)]  # of a topology and trajectories, the first of these
-
-
-def _is_structure(source: str) -> bool:
-    return source.startswith("pdb:") or Path(source).suffix.lower() in _STRUCTURES
+    """Return a name for the result of some files: by the trajectory, or by the structures."""
+    suffixes = [Path(source.removesuffix(".gz")).suffix.lower() for source in sources[1:]]
+    if all(suffix in _STRUCTURES for suffix in suffixes):
+        return "-".join(_stem(source) for source in dict.fromkeys([sources[0], sources[-1]]))
+    return _stem(sources[1])
 
 
 def _stem(source: str) -> str:
@@ -181,7 +184,7 @@ def run(files: tuple[str, ...], **options: Any) -> None:
 
 @app.command()
 @click.argument("name", default="kinase")
-@_writing(None)
+@_writing(None, "demo-")
 def demo(name: str, **options: Any) -> None:
     """Analyse a built-in system.
 
@@ -193,7 +196,7 @@ def demo(name: str, **options: Any) -> None:
 
 @app.command()
 @_files
-@_writing(RigiditySettings)
+@_writing(RigiditySettings, "rigidity-")
 def rigidity(files: tuple[str, ...], **options: Any) -> None:
     """Find rigid clusters of a structure in FILES, from its bonds."""
     _carry_out("analysis.rigidity:analyse_rigidity", files, _name(files), options)
@@ -201,7 +204,7 @@ def rigidity(files: tuple[str, ...], **options: Any) -> None:
 
 @app.command()
 @_files
-@_writing(MotionSettings)
+@_writing(MotionSettings, "motion-")
 def motion(files: tuple[str, ...], **options: Any) -> None:
     """Describe how rigid bodies move.
 
@@ -220,7 +223,7 @@ def motion(files: tuple[str, ...], **options: Any) -> None:
 @app.command()
 @click.argument("first")
 @click.argument("second")
-@_writing(CompareSettings)
+@_writing(CompareSettings, "compare-")
 def compare(first: str, second: str, **options: Any) -> None:
     """Compare two results, FIRST and SECOND, with a chance level."""
     name = f"{_stem(first)}-{_stem(second)}"
@@ -232,7 +235,7 @@ def compare(first: str, second: str, **options: Any) -> None:
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @_verbose
 def show(result: str, opened: bool, verbose: bool) -> None:
-    """Print the answer of a RESULT again.
+    """Print the answer of a RESULT.
 
     RESULT is a folder, or the result.npz in it.
     """
@@ -264,7 +267,7 @@ def show(result: str, opened: bool, verbose: bool) -> None:
 def export(
     result: str, what: tuple[str, ...], cutoff: float | None, target: Path | None, **given: Any
 ) -> None:
-    """Write figures, tables or groups of a RESULT again.
+    """Write figures, tables or groups of a RESULT.
 
     WHAT are names of files, or how these begin, such as dilution or groups.
     """
@@ -274,8 +277,11 @@ def export(
     loaded = load(result)
     model, made = type(loaded.made.settings), loaded.made
     chosen = read_settings(model, given).model_dump(exclude_unset=True)
-    if wrong := [each for each in chosen if details(model, each)["group"] != "display"]:
-        raise ValueError(f"{wrong[0]}= changes the result: analyse it again with this option")
+    if cutoff is not None and cutoff < 0 and getattr(loaded, "rigidity", None) is None:
+        raise ValueError(f"cutoff= must be at least 0, got {cutoff:g}")
+    for name in chosen:
+        if group_of(name) != "display":
+            raise ValueError(f"{name}= changes the result: analyse it again with this option")
     loaded = replace(loaded, made=replace(made, settings=made.settings.model_copy(update=chosen)))
     place = target or (Path(result) if Path(result).is_dir() else Path(result).parent)
     whole = place.suffix == "" or place.is_dir()
@@ -292,11 +298,12 @@ def export(
 @options_of(ServeSettings)
 @_verbose
 def serve(verbose: bool, assigned: tuple[str, ...], **given: Any) -> None:
-    """Open a page in the browser: drop files, get results."""
+    """Analyse files on a page in the browser."""
     given["assigned"] = [part for text in assigned for part in text.split(",")]
     settings = read_settings(ServeSettings, given)
     from timme.server import serve as serve_page
 
+    gc.enable()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.default_int_handler)  # the server ends in good order
     serve_page(settings, verbose=verbose)

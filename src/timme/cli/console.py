@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from timme._text import printable
 from timme.cli.options import in_options
 
 if TYPE_CHECKING:
@@ -142,4 +143,5 @@ def print_answer(result: Any, folder: Path | str, *, verbose: bool = False) -> N
     if verbose:
         files = [(file.name, file.about) for file in files_of(result, full=False)]
         others = [*in_options(summary(result, files), model).splitlines()[1:], others[-1]]
+    first, *others = map(printable, [first, *others])
     click.echo("\n".join([click.style(first, bold=True), *others]))

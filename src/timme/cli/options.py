@@ -6,24 +6,19 @@ import ast
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any, TypeVar
 
 import click
 
 from timme._text import typed
-from timme.analysis.settings import GROUPS, Model, ServeSettings, details, make
+from timme.analysis.settings import Model, ServeSettings, details, group_of, in_order, make
 
 M = TypeVar("M", bound=Model)
 Command = Callable[..., None]
 
 _ALIASES = {"start": "begin", "stop": "end", "sites": "shown"}  # of functions below the recipes
 _RECIPES = {"analyse": "run", "analyse_rigidity": "rigidity", "analyse_motion": "motion"}
-_ORDER = (  # of options in help: reading, network, objects, motion, what is reported, running
-    "select chain model begin end step unit box unwrap columns min_overlap common_atoms "
-    "energy ensemble tethers constraints waters objects pairs linkage noise replicas "
-    "bodies reference axis_from superposed chains cutoffs cutoff min_size port data no_browser "
-    "full workers"
-).split()
 _VALUE = r"True|False|None|'[^']*'|\{[^}]*\}|\[[^\]]*\]|-?\d+(?:\.\d+)?"
 _CALL = re.compile(rf"timme\.({'|'.join(_RECIPES)})\b(\(\))?")
 
@@ -31,7 +26,7 @@ _CALL = re.compile(rf"timme\.({'|'.join(_RECIPES)})\b(\(\))?")
 def options_of(model: type[Model]) -> Callable[[Command], Command]:
     """Return a decorator that adds the options of a model, and ``--set`` for other fields."""
     assign, about = _assignments(model)
-    known = [name for name in model.model_fields if details(model, name)["flags"]]
+    known = [name for name in in_order(model) if details(model, name)["flags"]]
 
     def decorate(command: Command) -> Command:
         command.model = model  # type: ignore[attr-defined]
@@ -43,7 +38,7 @@ def options_of(model: type[Model]) -> Callable[[Command], Command]:
             metavar="KEY=VALUE",
             help=about,
         )(command)
-        for name in sorted(known, key=_ORDER.index, reverse=True):
+        for name in reversed(known):
             flags, label = (details(model, name)[each] for each in ("flags", "label"))
             more: Any = {"metavar": label} if label else {"is_flag": True}
             more |= {"default": None, "help": _help(model, name, numbers=True)}
@@ -74,17 +69,11 @@ def _list_experts(
     """List the fields without options of their own, on ``--set help``."""
     if "help" in given:
         model: type[Model] = getattr(context.command.callback, "model", Model)
-        experts = [(name, details(model, name)) for name in model.model_fields]
+        experts = [name for name in in_order(model) if not details(model, name)["flags"]]
         formatter = click.HelpFormatter(max_width=100)
-        for group in GROUPS:
-            rows = [
-                (name, _help(model, name))
-                for name, about in experts
-                if about["group"] == group and not about["flags"]
-            ]
-            if rows:
-                with formatter.section(group.capitalize()):
-                    formatter.write_dl(rows)
+        for group, names in groupby(experts, group_of):
+            with formatter.section(group.capitalize()):
+                formatter.write_dl([(name, _help(model, name)) for name in names])
         click.echo(formatter.getvalue().strip())
         context.exit()
     return given

@@ -6,19 +6,25 @@ Sites that form no chain are permuted. Known limit: a shift cuts the cluster tha
 the end of the chain, so that clusters of single stretches agree somewhat less by chance than they
 should.
 
-**Best pair of cutoffs.** Any two hierarchies agree where both are one cluster, or both single
-sites. The mutual information of such partitions is that of shifted ones, so the excess over their
-mean is 0. Of the pairs of cutoffs with at least two thirds of the largest excess, the one with the
-highest adjusted Rand index is the best.
+**p.** Whether two hierarchies agree is a question to the whole of them, not to the pair of cutoffs
+that a search has found. The statistic is the number of pairs of sites that are together in both,
+summed over all pairs of cutoffs: up to constants the correlation of the ranks at which pairs of
+sites join (the cophenetic correlation of Sokal and Rohlf, 1962, in a test as that of Mantel, 1967).
+p is the share of arrangements, the true one among them, in which it is as large.
 
-**p.** The share of arrangements, the true one among them, with an excess as large; or with an
-adjusted Rand index as high, found by the same search; whichever is larger.
+**Best pair of cutoffs.** Any two hierarchies agree where both are one cluster, or both single
+sites: the mutual information of such partitions is that of shifted ones. Slivers, such as a single
+helix, agree easily as well, but hold few pairs of sites. So two excesses over the mean of all
+arrangements count, that of information and that of pairs of sites together in both. Of the pairs of
+cutoffs with at least half of the largest product of the two, the one with the highest adjusted Rand
+index is the best.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,15 +35,14 @@ from timme._kernels.linkage import joint_sums
 from timme._text import Described
 from timme.comparison.overlaps import Overlap, as_partition, overlap
 from timme.hierarchy.partition import Partition, adjusted_rand, count_pairs, rand_index
-from timme.hierarchy.tree import Hierarchy, grow
+from timme.hierarchy.tree import SIGMA, Hierarchy, Quantity, grow
 
 SHIFTS = 50  # arrangements by chance
 LEAST_SHIFT = 10  # sites; smaller ones keep part of the correspondence
 FEWEST_SITES = 40  # for which there are 20 shifts, and p can be below 0.05
 MOST_CUTOFFS = 240  # of each hierarchy
-ENOUGH = 2 / 3  # of the largest excess, at the best pair
+ENOUGH = 1 / 2  # of the largest product of excesses, at the best pair
 _WORK = 2e9  # sites × pairs of cutoffs × arrangements: a few seconds
-_DIGITS = 12  # to which two indices must agree to be equally good
 _CUTOFFS = 100  # at most, of two hierarchies of one quantity
 
 Clusters = Hierarchy | Partition | npt.ArrayLike
@@ -45,10 +50,10 @@ Clusters = Hierarchy | Partition | npt.ArrayLike
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chance(Described):
-    """What the same search finds between arrangements by chance."""
+    """Results of the same search for arrangements by chance."""
 
     rand: Floats  # (arrangements,), adjusted Rand index of the best pair of each
-    p: float  # share of arrangements that agree as well, the true one included
+    p: float  # share of arrangements as alike at all cutoffs together, the true one included
 
     @property
     def median(self) -> float:
@@ -75,25 +80,14 @@ class Agreement(Described):
     variation: Floats  # (first cutoffs, second cutoffs), variation of information, in nats
     excess: Floats  # (first cutoffs, second cutoffs), information beyond chance, in nats
     best: tuple[int, int]  # place of the best pair in the grid
+    best_cutoffs: tuple[float, float]  # in the middle of the ranges without change
     clusters: Overlap  # at the best pair, or at the cutoffs given
     chance: Chance | None  # None for too few sites
-
-    @property
-    def n_sites(self) -> int:
-        """Number of sites compared."""
-        return self.first.n_sites
 
     @property
     def best_rand(self) -> float:
         """Adjusted Rand index at the best pair of cutoffs."""
         return float(self.rand[self.best])
-
-    @property
-    def best_cutoffs(self) -> tuple[float, float]:
-        """Cutoffs of the best pair, in the middle of the ranges without change."""
-        return _middle(self.first, self.cutoffs[0], self.best[0]), _middle(
-            self.second, self.cutoffs[1], self.best[1]
-        )
 
     @property
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -106,7 +100,7 @@ def agree(
     first: Clusters,
     second: Clusters,
     *,
-    cutoffs: tuple[float | None, float | None] = (None, None),
+    cutoffs: tuple[float, float] | None = None,
     min_size: int = 10,
     along_chain: bool = True,
     seed: int = 0,
@@ -117,7 +111,7 @@ def agree(
     ----------
     first, second : Hierarchy, Partition or array_like of int, shape (sites,)
         Site k of one is site k of the other.
-    cutoffs : tuple of float or None, optional
+    cutoffs : tuple of float, optional
         Where clusters are matched; those of the best pair by default.
     min_size : int, optional
         Smaller clusters are not matched.
@@ -125,7 +119,7 @@ def agree(
         Whether sites are in the order of a chain, along which they are shifted for the chance
         level; otherwise they are permuted.
     seed : int, optional
-        Of the permutations.
+        Seed of the permutations.
 
     Returns
     -------
@@ -140,7 +134,7 @@ def agree(
     >>> found.best_rand, found.best_cutoffs
     (1.0, (3.5, 0.0))
     """
-    trees = _as_hierarchy(first), _as_hierarchy(second)
+    trees = as_hierarchy(first), as_hierarchy(second)
     n_sites = trees[0].n_sites
     if n_sites != trees[1].n_sites or n_sites < 2:
         raise ValueError(
@@ -149,38 +143,31 @@ def agree(
         )
     arrangements = _arrangements(n_sites, seed, along_chain=along_chain)
     most = min(MOST_CUTOFFS, max(2, math.isqrt(int(_WORK / n_sites / len(arrangements)))))
-    levels = _thinned(trees[0], first, most), _thinned(trees[1], second, most)
-    rand, variation, information = _grid(trees, levels, arrangements)
-    excess = information - information.mean(axis=0)
-    places = [_best(*pair) for pair in zip(excess, rand, strict=True)]
-    found, found_rand = (
-        excess.max(axis=(1, 2)),
-        np.array([r[at] for r, at in zip(rand, places, strict=True)]),
-    )
-    as_good = [
-        np.mean(np.round(values - values[0], _DIGITS) >= 0) for values in (found, found_rand)
-    ]
-    best = places[0]
-    cuts = [
-        tree.cut(_middle(tree, of_tree, place) if asked is None else asked)
-        for tree, of_tree, place, asked in zip(trees, levels, best, cutoffs, strict=True)
-    ]
-    n_shifts = len(arrangements) - 1
+    levels = _cutoffs(trees[0], most), _cutoffs(trees[1], most)
+    grids = _compare(trees, levels, arrangements)
+    places = _best_pairs(grids)
+    best_rand = [float(rand[place]) for rand, place in zip(grids.rand, places, strict=True)]
+    chance = None
+    if n_sites >= FEWEST_SITES:
+        sums = grids.together.sum(axis=(1, 2))
+        chance = Chance(frozen(np.array(best_rand[1:])), float(np.mean(sums >= sums[0])))
+    row, column = places[0]
+    middles = _middle(trees[0], levels[0][row]), _middle(trees[1], levels[1][column])
+    cuts = [tree.cut(cutoff) for tree, cutoff in zip(trees, cutoffs or middles, strict=True)]
     return Agreement(
         *trees,
         cutoffs=levels,
-        rand=frozen(rand[0]),
-        variation=frozen(variation),
-        excess=frozen(excess[0] * (n_shifts + 1) / n_shifts),  # over the mean of the others
-        best=best,
+        rand=frozen(grids.rand[0]),
+        variation=frozen(grids.variation),
+        excess=frozen(grids.information[0] - grids.information[1:].mean(axis=0)),
+        best=places[0],
+        best_cutoffs=middles,
         clusters=overlap(*cuts, min_size=min_size),
-        chance=None
-        if n_sites < FEWEST_SITES
-        else Chance(frozen(found_rand[1:]), float(max(as_good))),
+        chance=chance,
     )
 
 
-def _as_hierarchy(given: Clusters) -> Hierarchy:
+def as_hierarchy(given: Clusters, quantity: Quantity = SIGMA) -> Hierarchy:
     """Return a hierarchy; a partition has one level, at its cutoff."""
     if isinstance(given, Hierarchy):
         return given
@@ -188,17 +175,20 @@ def _as_hierarchy(given: Clusters) -> Hierarchy:
     ranked = np.argsort(partition.labels, kind="stable")
     edges = np.column_stack([ranked[:-1], ranked[1:]])[np.diff(partition.labels[ranked]) == 0]
     cutoff = float(np.nan_to_num(partition.cutoff))
-    return grow(len(ranked), edges, np.full(len(edges), cutoff))
+    return grow(len(ranked), edges, np.full(len(edges), cutoff), quantity=quantity)
 
 
-def _thinned(tree: Hierarchy, given: Clusters, most: int) -> Floats:
-    """Cutoffs to look at: all levels, or so many at even ranks; a partition has one."""
-    if not isinstance(given, Hierarchy):
-        return frozen(np.array([float(np.nan_to_num(as_partition(given).cutoff))]))
-    levels = tree.levels
-    if len(levels) >= most:
-        levels = levels[np.linspace(0, len(levels) - 1, most - 1).round().astype(np.int64)]
-    return frozen(np.append(-np.inf, levels))
+def _cutoffs(tree: Hierarchy, most: int) -> Floats:
+    """Cutoffs to look at: all levels, or so many; that of a partition alone."""
+    levels = _thinned(tree.levels, most - 1)
+    return frozen(levels if len(levels) == 1 else np.append(-np.inf, levels))
+
+
+def _thinned(levels: Floats, most: int) -> Floats:
+    """All levels, or so many at even ranks."""
+    if len(levels) <= most:
+        return levels
+    return levels[np.linspace(0, len(levels) - 1, most).round().astype(np.int64)]
 
 
 def _arrangements(n_sites: int, seed: int, *, along_chain: bool) -> Ints:
@@ -215,44 +205,62 @@ def _arrangements(n_sites: int, seed: int, *, along_chain: bool) -> Ints:
     return np.concatenate([every[None], moved])
 
 
-def _grid(
+class _Grids(NamedTuple):
+    """What two hierarchies share at each pair of cutoffs: (arrangements, first, second)."""
+
+    rand: Floats  # adjusted Rand index
+    together: Floats  # number of pairs of sites that are together in both
+    information: Floats  # mutual information, in nats
+    variation: Floats  # (first, second), variation of information of the true order, in nats
+
+
+def _compare(
     trees: tuple[Hierarchy, Hierarchy], levels: tuple[Floats, Floats], arrangements: Ints
-) -> tuple[Floats, Floats, Floats]:
-    """Rand indices and mutual information of all arrangements; variation of the true one."""
+) -> _Grids:
+    """Compare all partitions in all arrangements."""
     n_sites = trees[0].n_sites
-    labels = [
+    first, second = (
         np.array([tree.cut(cutoff).labels for cutoff in cutoffs])
         for tree, cutoffs in zip(trees, levels, strict=True)
-    ]
+    )
     counts = np.arange(n_sites + 1)
     terms = xlogy(counts, counts).astype(np.float64)
-    sums = [np.array([_sums_of(row, terms) for row in rows]) for rows in labels]
     order = trees[1].order
-    runs = np.ascontiguousarray(labels[1][:, order])
-    shape = len(arrangements), len(labels[0]), len(labels[1])
-    pairs, logs = np.empty(shape), np.empty(shape)
+    runs = np.ascontiguousarray(second[:, order])
+    together, logs = np.empty((2, len(arrangements), len(first), len(second)))
     for place, arranged in enumerate(arrangements):
-        moved = np.ascontiguousarray(labels[0][:, arranged[order]])
-        joint_sums(moved, runs, terms, pairs[place], logs[place])
-    (one_pairs, one_logs), (other_pairs, other_logs) = (found.T for found in sums)
-    rand = adjusted_rand(one_pairs[:, None], other_pairs, pairs, n_sites=n_sites)
-    total = one_logs[:, None] + other_logs
+        moved = np.ascontiguousarray(first[:, arranged[order]])
+        joint_sums(moved, runs, terms, together[place], logs[place])
+    first_pairs, first_logs = _sums(first, terms)
+    second_pairs, second_logs = _sums(second, terms)
+    rand = adjusted_rand(first_pairs[:, None], second_pairs, together, n_sites=n_sites)
+    total = first_logs[:, None] + second_logs
     variation = np.maximum(total - 2 * logs[0], 0.0) / n_sites
-    information = np.log(n_sites) - (total - logs) / n_sites
-    return rand, np.where(rand[0] == 1, 0.0, variation), information
+    return _Grids(
+        rand=rand,
+        together=together,
+        information=np.log(n_sites) - (total - logs) / n_sites,
+        variation=np.where(rand[0] == 1, 0.0, variation),
+    )
 
 
-def _sums_of(labels: Ints, terms: Floats) -> tuple[float, float]:
-    sizes = np.bincount(labels)
-    return float(count_pairs(sizes).sum()), float(terms[sizes].sum())
+def _sums(partitions: Ints, terms: Floats) -> tuple[Floats, Floats]:
+    """Sum pairs of sites and n ln n over the clusters of each partition (partitions, sites)."""
+    sizes = [np.bincount(labels) for labels in partitions]
+    pairs = [float(count_pairs(each).sum()) for each in sizes]
+    return np.array(pairs), np.array([float(terms[each].sum()) for each in sizes])
 
 
-def _best(excess: Floats, rand: Floats) -> tuple[int, int]:
-    """Place of the highest index where the excess is large; the lowest cutoffs of equal ones."""
-    enough = excess >= ENOUGH * excess.max() if excess.max() > 0 else np.ones_like(excess, bool)
-    place = int(np.argmax(np.where(enough, np.round(rand, _DIGITS), -np.inf)))
-    row, column = divmod(place, excess.shape[1])
-    return row, column
+def _best_pairs(grids: _Grids) -> list[tuple[int, int]]:
+    """Places of the best pairs of cutoffs, one for each arrangement; the lowest of equal ones."""
+    informed, together = (
+        np.maximum(values - values.mean(axis=0), 0.0)
+        for values in (grids.information, grids.together)
+    )
+    product = informed * together
+    enough = product >= ENOUGH * product.max(axis=(1, 2), keepdims=True)
+    rand = np.where(enough, grids.rand, -np.inf).reshape(len(enough), -1)
+    return [divmod(place, enough.shape[2]) for place in rand.argmax(axis=1).tolist()]
 
 
 def _life(hierarchy: Hierarchy, cutoff: float) -> tuple[float, float]:
@@ -262,11 +270,11 @@ def _life(hierarchy: Hierarchy, cutoff: float) -> tuple[float, float]:
     return float(ends[place]), float(ends[place + 1])
 
 
-def _middle(hierarchy: Hierarchy, cutoffs: Floats, place: int) -> float:
+def _middle(hierarchy: Hierarchy, cutoff: float) -> float:
     """Middle of the range in which the clusters stay the same, so that it may be rounded."""
-    low, high = _life(hierarchy, float(cutoffs[place]))
+    low, high = _life(hierarchy, cutoff)
     middle = (low + high) / 2
-    return middle if len(cutoffs) > 1 and low < middle < high else float(cutoffs[place])
+    return middle if low < middle < high else float(cutoff)
 
 
 # ---- equal cutoffs ------------------------------------------------------------------------------
@@ -307,18 +315,26 @@ def difference(
     -------
     Difference or None
         None for different quantities, whose cutoffs cannot be equal.
+
+    Examples
+    --------
+    >>> import timme
+    >>> first = timme.link([[0, 1, 9], [1, 0, 2], [9, 2, 0]])
+    >>> second = timme.link([[0, 3, 9], [3, 0, 2], [9, 2, 0]])
+    >>> found = difference(first, second)
+    >>> found.cutoffs.tolist(), found.rand.tolist()
+    ([1.0, 2.0, 3.0], [0.0, 0.0, 1.0])
     """
     one, other = first.quantity, second.quantity
     if (one.symbol, one.unit) != (other.symbol, other.unit):
         return None
-    levels = np.unique(np.concatenate([first.levels, second.levels]))
-    if len(levels) > _CUTOFFS:
-        levels = levels[np.linspace(0, len(levels) - 1, _CUTOFFS).round().astype(np.int64)]
-    cuts = [(first.cut(cutoff), second.cut(cutoff)) for cutoff in levels]
+    levels = _thinned(np.unique(np.concatenate([first.levels, second.levels])), _CUTOFFS)
+    cuts = [first.cut(cutoff) for cutoff in levels], [second.cut(cutoff) for cutoff in levels]
+    rand = [rand_index(a.labels, b.labels) for a, b in zip(*cuts, strict=True)]
     return Difference(
         cutoffs=frozen(levels),
-        largest=frozen(np.array([[part.sizes[0] for part in pair] for pair in cuts]).T),
-        rand=frozen(np.array([rand_index(a.labels, b.labels) for a, b in cuts])),
+        largest=frozen(np.array([[cut.sizes[0] for cut in of_one] for of_one in cuts])),
+        rand=frozen(np.array(rand)),
         delta=frozen(second.core_heights() - first.core_heights()),
         error=None if spreads is None else frozen(np.hypot(*spreads)),
         gained=tuple(sorted(bonds[1] - bonds[0])),

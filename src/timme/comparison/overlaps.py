@@ -15,7 +15,7 @@ from scipy.special import xlogy
 
 from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
-from timme.hierarchy.partition import Partition, adjusted_rand, count_pairs, rank_labels
+from timme.hierarchy.partition import Partition, rand_index, rank_labels
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,9 +73,8 @@ def overlap(
     jaccard = shared / (sizes[0] + sizes[1] - shared)
     ranked = np.lexsort((columns, rows, -jaccard, -shared))
     ranked = ranked[np.minimum(*sizes)[ranked] >= min_size]
-    tables = one.sizes, other.sizes, shared
-    rand = adjusted_rand(*(count_pairs(table).sum() for table in tables), n_sites=n_sites)
-    logs = [xlogy(table, table).sum() for table in tables]
+    rand = rand_index(one.labels, other.labels)
+    logs = [xlogy(table, table).sum() for table in (one.sizes, other.sizes, shared)]
     return Overlap(
         first=one,
         second=other,
@@ -83,7 +82,7 @@ def overlap(
         shared=frozen(shared),
         jaccard=frozen(jaccard),
         partners=frozen(_match(rows[ranked], columns[ranked], other.n_clusters)),
-        rand=float(rand),
+        rand=rand,
         variation=0.0 if rand == 1 else max(0.0, (logs[0] + logs[1] - 2 * logs[2]) / n_sites),
     )
 

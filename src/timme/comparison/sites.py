@@ -7,7 +7,6 @@ then, those of the same name first.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -70,30 +69,36 @@ def common_sites(
     >>> found.second
     array([0, 1, 2])
     """
-    _refuse_other_kinds(first, second)
-    if chains is None and _same_names(first, second):
+    molecular = [bool((atoms.resnames != "").any()) for atoms in (first, second)]
+    if molecular[0] != molecular[1]:
+        which = "first" if molecular[0] else "second"
+        raise ValueError(
+            f"only the {which} has residues: molecules and particles cannot be compared"
+        )
+    columns = ("chains", "resids", "icodes", "names", "resnames")
+    same = all(np.array_equal(getattr(first, name), getattr(second, name)) for name in columns)
+    if same and chains is None:
         every = frozen(np.arange(len(first)))
         return Common(every, every, _counts(first, second, every, every))
     one, other = _residues_by_chain(first), _residues_by_chain(second)
-    for which, named, known in (
-        ("first", {*(chains or ())}, one),
-        ("second", {*(chains or {}).values()}, other),
-    ):
+    chosen = dict(chains or {})
+    sides = ("first", {*chosen}, one), ("second", {*chosen.values()}, other)
+    for which, named, known in sides:
         for chain in named - known.keys():
             names = ", ".join(map(repr, known))
             raise ValueError(f"the {which} has no chain {chain!r}: its chains are {names}")
     found, notes, paired = list[tuple[int, int]](), list[str](), dict[str, str]()
-    pairs = product(one, other) if chains is None else chains.items()
+    pairs = product(one, other) if chains is None else chosen.items()
     matches = {(a, b): _match_residues(first, second, one[a], other[b], align) for a, b in pairs}
     for a, b in sorted(matches, key=lambda pair: (-matches[pair].same, pair[0] != pair[1])):
         match, taken = matches[a, b], a in paired or b in paired.values()
         fewest = LEAST_IDENTITY * max(len(match.residues), min(len(one[a]), len(other[b])))
         if not taken and (align == "number" or match.same >= fewest):
             paired[a] = b
-            notes += match.notes
+            notes.append(match.note)
             for pair in match.residues:
                 found += _match_atoms(first, second, *pair)
-    if not found or len(paired) < len(chains or ()):
+    if not found or len(paired) < len(chosen):
         raise ValueError(
             f"no site is in both, or less than {LEAST_IDENTITY:.0%} of the residues are the same: "
             f"the first has {first.label(0)} to {first.label(len(first) - 1)}, the second "
@@ -101,26 +106,12 @@ def common_sites(
             "molecule, name chains (chains={'A': 'B'}), or match different molecules by number "
             "(align='number')"
         )
-    rows, columns = np.array(sorted(found), np.int64).T
+    rows, partners = np.array(sorted(found), np.int64).T
     renamed = [f"{a or '(blank)'} is {b or '(blank)'}" for a, b in paired.items() if a != b]
     if renamed:
         notes.append(f"chains of the first in the second: {', '.join(renamed)}")
-    notes = [*_counts(first, second, rows, columns), *notes]
-    return Common(frozen(rows), frozen(columns), tuple(notes))
-
-
-def _refuse_other_kinds(first: Atoms, second: Atoms) -> None:
-    molecular = [bool((atoms.resnames != "").any()) for atoms in (first, second)]
-    if molecular[0] != molecular[1]:
-        which = "first" if molecular[0] else "second"
-        raise ValueError(
-            f"only the {which} has residues: molecules and particles cannot be compared"
-        )
-
-
-def _same_names(first: Atoms, second: Atoms) -> bool:
-    columns = ("chains", "resids", "icodes", "names", "resnames")
-    return all(np.array_equal(getattr(first, c), getattr(second, c)) for c in columns)
+    notes = [*_counts(first, second, rows, partners), *filter(None, notes)]
+    return Common(frozen(rows), frozen(partners), tuple(notes))
 
 
 def _residues_by_chain(atoms: Atoms) -> dict[str, Residues]:
@@ -134,7 +125,7 @@ def _residues_by_chain(atoms: Atoms) -> dict[str, Residues]:
 class _Match(NamedTuple):
     residues: Pairs  # sites of residues that correspond
     same: int  # number of these that have the same name
-    notes: list[str]
+    note: str  # how they were found, if not by number
 
 
 def _match_residues(
@@ -149,8 +140,7 @@ def _match_residues(
     pairs, same = match([(key, key) for key in one if key in other])
     fewest = max(SAME_NAMES * len(pairs), LEAST_IDENTITY * min(len(one), len(other)))
     if align == "number" or (align == "auto" and same >= fewest):
-        renamed = f"{len(pairs) - same} of {len(pairs)} residues have another name"
-        return _Match(pairs, same, [renamed] if same < len(pairs) else [])
+        return _Match(pairs, same, "")
     found = gemmi.align_string_sequences([*names.values()], [*others.values()], [], _SCORING)
     # x for each residue, - for each gap: both strings get the length of the alignment
     keys, partners = (
@@ -158,9 +148,8 @@ def _match_residues(
         for place, each, left in ((1, names, iter(names)), (2, others, iter(others)))
     )
     pairs, same = match([(a, b) for a, b in zip(keys, partners, strict=True) if a and b])
-    identical = same / max(1, len(pairs))
-    note = f"sequences were aligned: {identical:.1%} of {len(pairs)} residues identical"
-    return _Match(pairs, same, [note])
+    identical = f"{same / max(1, len(pairs)):.1%} of {len(pairs)} residues identical"
+    return _Match(pairs, same, f"sequences were aligned: {identical}")
 
 
 def _names(atoms: Atoms, residues: Residues) -> dict[Key, str]:
@@ -175,18 +164,17 @@ def _match_atoms(
         return [(sites[0], partners[0])]
     names = [str(first.names[site]) for site in sites]
     others = [str(second.names[site]) for site in partners]
-    once = {name for name, count in Counter(names).items() if count == others.count(name) == 1}
-    place = dict(zip(others, partners, strict=True))
-    return [(site, place[n]) for site, n in zip(sites, names, strict=True) if n in once]
+    return [
+        (site, partners[others.index(name)])
+        for site, name in zip(sites, names, strict=True)
+        if names.count(name) == others.count(name) == 1
+    ]
 
 
 def _counts(first: Atoms, second: Atoms, rows: Ints, columns: Ints) -> tuple[str, ...]:
-    shares = [
-        f"{'all' if len(rows) == len(atoms) else f'{len(rows):,}'} of {len(atoms):,} in the {which}"
-        for which, atoms in (("first", first), ("second", second))
-    ]
+    sizes = f"{len(first):,} in the first and {len(second):,} in the second"
+    notes = [f"{len(rows):,} sites are in both, of {sizes}"]
     differ = int(np.count_nonzero(first.resnames[rows] != second.resnames[columns]))
-    notes = [f"{len(rows):,} sites are in both: {', '.join(shares)}"]
     if differ:
         notes.append(f"{differ:,} of these are in residues of another name")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""Assessment of a hierarchy: which clusters are found again, and which move by themselves."""
+"""Assessment of a hierarchy: support and separation of its clusters."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def assess(  # noqa: PLR0913, what was compared, and how
     sigma : Fluctuations
         σ of the pairs that were linked.
     hierarchy : Hierarchy
-        What they were linked to, or that as the shown objects see it.
+        Hierarchy to which they were linked, or its restriction to the shown objects.
     shown : array_like of int, optional
         Objects in which clusters are counted; all by default.
     min_size : int, optional
@@ -107,8 +107,8 @@ def assess(  # noqa: PLR0913, what was compared, and how
     n_draws : int, optional
         Resampled trajectories.
     chance : bool, optional
-        Whether clusters are compared with those of independent walkers, for points that are no
-        molecules.
+        Whether clusters are compared with those of independent walkers; only for points that
+        belong to no molecule.
     linkage : {"single", "braced", "average"}, optional
         How pairs were joined.
     metric : str or callable, optional
@@ -123,8 +123,8 @@ def assess(  # noqa: PLR0913, what was compared, and how
     Returns
     -------
     Confidence
-        With a record for each cluster of the condensed tree. Of fewer than 3 snapshots it knows
-        cutoffs alone.
+        With a record for each cluster of the condensed tree. For fewer than 3 snapshots,
+        it has cutoffs only.
 
     Examples
     --------
@@ -146,7 +146,8 @@ def assess(  # noqa: PLR0913, what was compared, and how
     sampling = count_independent(objects, sigma, metric=metric, noise=noise, seed=seed)
     known = measure_shown(compared, seen, seed=seed)
     levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
-    groups = condensed.lineages(own, min_size=min_size, ends=_ends(own, known))
+    ends = _ends(own, known)
+    groups = condensed.lineages(own, min_size=min_size, ends=ends, strays=chance)
     found = Confidence(sampling, tree, _records(groups, tree), levels)
     if chance and objects.ensemble.n_counting >= 3:
         level = compare_with_chance(compared, groups=groups, large=min_size, seed=seed)
@@ -161,7 +162,30 @@ def assess(  # noqa: PLR0913, what was compared, and how
 def levels_of_matrix(
     matrix: Floats, hierarchy: Hierarchy, *, min_size: int = MIN_SIZE
 ) -> Confidence:
-    """Return the levels of a ready-made matrix (sites, sites), with records of cutoffs alone."""
+    """Return the levels of a matrix (sites, sites), with records of cutoffs only.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (sites, sites)
+        Heights of all pairs.
+    hierarchy : Hierarchy
+        Hierarchy to which they were linked.
+    min_size : int, optional
+        Sites that a cluster needs.
+
+    Returns
+    -------
+    Confidence
+        Without support, because a matrix cannot be resampled.
+
+    Examples
+    --------
+    >>> from timme.hierarchy.linking import link
+    >>> blocks = np.kron(np.eye(2), np.full((3, 3), -4.0)) + 5.0
+    >>> matrix = blocks * (1 - np.eye(6))
+    >>> [record.size for record in levels_of_matrix(matrix, link(matrix), min_size=3).records]
+    [6, 3, 3]
+    """
     tree = condensed.condense(hierarchy, min_size=min_size)
     found = silhouettes(hierarchy, matrix, min_size=min_size)
     records = _records(condensed.lineages(hierarchy, min_size=min_size), tree)
@@ -218,13 +242,16 @@ def _judge(
     The lowest splits come first: a side that consists of separate bodies is as stiff as these are.
     """
     records, masks = list(found.records), matches.masks
-    bodies = np.arange(len(records))[:, None] * masks - ~masks
+    bodies = np.where(masks, np.arange(len(records))[:, None], -1)
     for cluster in range(len(records) - 1, -1, -1):
         record, overlaps = records[cluster], matches.overlaps[:, cluster]
-        siblings, whole = found.tree.siblings(cluster), record.parent < 0
-        side, own = masks[cluster], bodies[[cluster, *siblings]].max(axis=0)
-        other = ~side if whole else np.asarray(masks[siblings].any(axis=0))
-        own = np.where(other, len(records), own) if whole else own
+        siblings, side = found.tree.siblings(cluster), masks[cluster]
+        whole = record.parent < 0
+        own = bodies[[cluster, *siblings]].max(axis=0)
+        other = np.asarray(masks[siblings].any(axis=0))
+        if whole:
+            other = ~side
+            own = np.where(other, len(records), own)
         low = bootstrap.interval(record.low, matches.births[:, cluster], overlaps, reach)
         high = bootstrap.interval(record.high, matches.deaths[:, cluster], overlaps, reach)
         support = np.nan if whole and record.plateau < condensed.PLATEAU else overlaps.mean()

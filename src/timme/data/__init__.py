@@ -1,7 +1,7 @@
-"""Systems that come with the package: those of the paper, simulated again, and a few more.
+"""Systems that come with the package: those of the paper, simulated anew, and a few more.
 
-Each was made by a script; `records` tells by which, from which seed and with which versions.
-Entries of the PDB are not among them: ``timme.read("pdb:1bnr")`` fetches one by its code.
+Each was made by a script; `records` has the script, the seed and the versions.
+PDB entries are not included: ``timme.read("pdb:1bnr")`` downloads one by its code.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def records() -> dict[str, Any]:
 
 
 def path(file: str) -> Path:
-    """Return where a file of the package is, for programs that need files; do not change it.
+    """Return the path of a file of the package, for programs that need files; do not change it.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ def path(file: str) -> Path:
 def kinase() -> Ensemble:
     """Return adenylate kinase closing: a structure-based simulation with two states.
 
-    The model is given the contacts of the open crystal structure 4AKE and of the closed 1AKE; the
-    path between them and the fluctuations about it are its own. Times are those of the model, not
-    of the enzyme.
+    The model knows the contacts of the open crystal structure 4AKE and of the closed one, 1AKE;
+    the path between them and the fluctuations follow. Times are those of the model, not of the
+    enzyme.
 
     Returns
     -------
@@ -129,10 +129,10 @@ def spheres(*, fluid: bool = False, noisy: bool = False) -> Ensemble:
     Parameters
     ----------
     fluid : bool, optional
-        A dense fluid, in which spheres rattle in cages of others, instead of a gel: a network at
-        rest among spheres that move.
+        A dense fluid, in which spheres rattle in cages of their neighbours, instead of a gel, an
+        arrested network among mobile spheres.
     noisy : bool, optional
-        As a confocal microscope would find them, 0.03 µm off in the plane and 0.05 µm in depth.
+        With the error of a confocal microscope: 0.03 µm in the plane, 0.05 µm in depth.
 
     Returns
     -------
@@ -149,12 +149,12 @@ def spheres(*, fluid: bool = False, noisy: bool = False) -> Ensemble:
 
 
 def crowd() -> Ensemble:
-    """Return people who come and go, some of them in parties.
+    """Return people who cross a square, some of them in parties.
 
     Returns
     -------
     Ensemble
-        In m, with gaps where a person is not there.
+        In m, with gaps where a person is not seen.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def ring_road() -> Ensemble:
     Returns
     -------
     Ensemble
-        Places along the road in m, of one periodic dimension.
+        Positions along the road in m, in one periodic dimension.
 
     Examples
     --------

@@ -36,6 +36,10 @@ class CheckpointError(ValueError):
     """A file from which this run cannot go on."""
 
 
+class OtherRunError(CheckpointError):
+    """A whole checkpoint, but of another run."""
+
+
 class Checkpoint:
     """File in which a long run saves what it has found, and from which it goes on.
 
@@ -160,11 +164,11 @@ class Checkpoint:
                     arrays = {name: archive[name] for name in archive.files}
                 identity = dict(json.loads(arrays.pop(_MARK).tobytes()))
             except Exception:  # noqa: BLE001, zip and npy files may be damaged in any way
-                raise CheckpointError(f"{self.path}: a damaged checkpoint: remove it") from None
+                raise CheckpointError(f"{self.path}: a damaged or other file: remove it") from None
         for what in sorted({*identity, *self._identity}):
             was, now = identity.get(what, "none"), self._identity.get(what, "none")
             if was != now:
-                raise CheckpointError(
+                raise OtherRunError(
                     f"{self.path}: of another run: {what} was {was}, now {now}: remove the file"
                 )
         for name, array in arrays.items():

@@ -22,7 +22,8 @@ Metric = Callable[[Coordinates, Coordinates], Coordinates] | str
 EARTH = 6371.0088  # km, mean radius
 
 _LINE = 64  # bytes of a vector, and of a line of the cache
-_HELD = 2_000_000  # coordinates that a metric gets at a time, about
+_CACHED = 1 << 15  # distances that are summed at a time: 0.25 MB
+_HELD = 1 << 19  # the same of a metric of Python's, which is called as seldom
 
 
 def _cosine(one: Floats, other: Floats) -> Floats:
@@ -126,7 +127,8 @@ class LaidOut:
         self._plain = metric is None and block.complete and is_open and n_dimensions <= 3
         number = np.dtype("f4" if block.single else "f8")
         if metric is None:
-            self._xyz = _lay_out(block.coordinates, number, padded=self._plain)
+            axes = max(3, n_dimensions) if is_open else n_dimensions
+            self._xyz = _lay_out(block.coordinates, number, axes, padded=self._plain)
         else:
             self._points = block.coordinates.astype(np.float64)
             self._xyz = np.empty((0, n_dimensions, 0), number)
@@ -147,37 +149,50 @@ class LaidOut:
     def _is_fast(self, start: int, stop: int) -> bool:
         return self._plain and (stop - start >= SINGLE_FROM or stop - start == self._n_frames)
 
-    def _measure_fast(self, pairs: Ints, start: int, stop: int) -> Moments:
-        n_frames, mean, m2 = stop - start, np.empty(len(pairs)), np.empty(len(pairs))
+    def _measure_fast(
+        self, pairs: Ints, start: int, stop: int, number: np.dtype[Any] | None = None
+    ) -> Moments:
+        """Measure in the precision of the coordinates, and what needs more digits in another."""
+        n_pairs, n_frames = len(pairs), stop - start
+        mean, m2, precise = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs, np.bool_)
         end = self._xyz.shape[2] if n_frames == self._n_frames else stop
-        kernel.fill_open(self._xyz, (start, end), n_frames, pairs, mean, m2)
-        count = np.broadcast_to(np.int64(n_frames), len(pairs))
-        weight, reach = np.broadcast_to([[float(n_frames)], [0.0]], (2, len(pairs)))
+        sums = np.empty((3, kernel.RUN + 1), number or self._xyz.dtype)
+        kernel.fill_open(self._xyz, (start, end), n_frames, pairs, sums, mean, m2, precise)
+        if sums.dtype == np.float32 and not precise.all():
+            places = np.flatnonzero(~precise)
+            again = self._measure_fast(frozen(pairs[places]), start, stop, np.dtype("f8"))
+            mean[places], m2[places] = again.mean, again.m2
+        count = np.broadcast_to(np.int64(n_frames), n_pairs)
+        weight, reach = np.broadcast_to([[float(n_frames)], [0.0]], (2, n_pairs))
         return Moments(count, weight, mean, m2, reach)
 
     def _measure_others(self, pairs: Ints, bounds: Sequence[tuple[int, int]]) -> Iterator[Moments]:
-        steps = np.empty((0, self._xyz.shape[1]))  # to images that are seen in all frames
-        if self._boxes.kind != box_kernel.OPEN and len(self._boxes.origin):
-            steps = self._boxes.steps_between(pairs[:, 1], pairs[:, 0])
-        shape = len(pairs), len(bounds)
+        """Sum distances by part, measured so few at a time that they stay in the cache."""
+        shape, parts = (len(pairs), len(bounds)), np.array(bounds).reshape(-1, 2)
         found = (np.empty(shape, np.int64), *(np.empty(shape) for _ in range(4)))
-        kernel.fill_parts(
-            *(self._xyz, self._weights, self._complete, (*self._box_arrays, steps), pairs),
-            *(np.array(bounds), self._other_distances(pairs), *found),
-        )
+        length = max(1, (_CACHED if self._metric is None else _HELD) // self._n_frames)
+        for begin in range(0, len(pairs) if bounds else 0, length):
+            some = slice(begin, begin + length)
+            given = *self._distances(pairs[some]), self._weights, self._complete, parts
+            kernel.fill_parts(*given, *(array[some] for array in found))
         columns: Any = zip(*(array.T for array in found), strict=True)
         yield from (Moments(*arrays) for arrays in columns)
 
-    def _other_distances(self, pairs: Ints) -> Floats:
-        """Distances (pairs, frames) by another metric; none for the Euclidean one."""
-        if self._metric is None:
-            return np.empty((0, 0))
-        distances = np.empty((len(pairs), self._n_frames))
-        length = max(1, _HELD // self._points[:, 0].size)
-        for begin in range(0, len(pairs), length):
-            points = (self._points[:, sites] for sites in pairs[begin : begin + length].T)
-            distances[begin : begin + length] = measure_distances(self._metric, *points).T
-        return distances
+    def _distances(self, pairs: Ints) -> tuple[Floats, Floats]:
+        """Distances (pairs, frames), and in a box their shares of half its width."""
+        distances, shares = np.empty((len(pairs), self._n_frames)), np.empty((0, 0))
+        if self._metric is not None:
+            points = (self._points[:, sites] for sites in pairs.T)
+            distances[:] = measure_distances(self._metric, *points).T
+        elif self._boxes.kind == box_kernel.OPEN:
+            kernel.fill_distances(self._xyz, pairs, distances)
+        else:
+            shares, steps = np.empty_like(distances), np.empty((0, 0))
+            if len(self._boxes.origin):  # to images that are seen in all frames
+                steps = self._boxes.steps_between(pairs[:, 1], pairs[:, 0])
+            around = self._box_arrays, self._boxes.kind, self._boxes.molecules
+            kernel.fill_distances_in_boxes(self._xyz, *around, pairs, steps, distances, shares)
+        return distances, shares
 
 
 def known_metric(metric: object, ensemble: Ensemble) -> Metric | None:
@@ -234,15 +249,17 @@ def measure_distances(metric: Metric, one: Floats, other: Floats) -> Coordinates
     return distances
 
 
-def _lay_out(coordinates: Coordinates, number: np.dtype[Any], *, padded: bool) -> Coordinates:
-    """Copy coordinates (frames, sites, dimensions) to (sites, dimensions, frames).
+def _lay_out(
+    coordinates: Coordinates, number: np.dtype[Any], axes: int, *, padded: bool
+) -> Coordinates:
+    """Copy coordinates (frames, sites, dimensions) to (sites, axes, frames).
 
-    The fast loop takes whole vectors, with 0 in missing dimensions and the first frame again in
+    Missing dimensions are 0. The fast loop takes whole vectors, with the first frame again in
     missing frames, by which nothing is added. None of them lies across two lines of the cache.
     """
     n_frames, n_sites, n_dimensions = coordinates.shape
     width = n_frames + -n_frames % (_LINE // number.itemsize) if padded else n_frames
-    shape = n_sites, 3 if padded else n_dimensions, width
+    shape = n_sites, axes, width
     room = np.empty(math.prod(shape) + _LINE, number)
     begin = -room.ctypes.data % _LINE // number.itemsize
     laid_out = room[begin : begin + math.prod(shape)].reshape(shape)
@@ -252,12 +269,12 @@ def _lay_out(coordinates: Coordinates, number: np.dtype[Any], *, padded: bool) -
     return laid_out
 
 
-def _lay_out_boxes(boxes: Boxes) -> tuple[Floats, Floats, Floats, Floats, int, Ints]:
-    """Matrices, inverses, half widths and shortening vectors, frames last; kind and molecules."""
+def _lay_out_boxes(boxes: Boxes) -> tuple[Floats, Floats, Floats, Floats]:
+    """Matrices, inverses, half widths and shortening vectors, frames last."""
     matrices = np.ascontiguousarray(boxes.matrices.transpose(1, 2, 0))
     inverses = np.ascontiguousarray(boxes.inverses.transpose(1, 2, 0))
     halves, shortening = np.empty(0), np.empty((0, *matrices.shape[1:]))
     if boxes.kind == box_kernel.TILTED:
         halves = np.array([box_kernel.half_width(inverse) for inverse in boxes.inverses])
         shortening = box_kernel.shortening_vectors(boxes.matrices)
-    return matrices, inverses, halves, shortening, boxes.kind, boxes.molecules
+    return matrices, inverses, halves, shortening

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -18,7 +17,7 @@ import numpy.typing as npt
 from timme._arrays import Ints
 from timme.engine.checkpoint import DEFAULT, Arrays, Run
 from timme.engine.moments import LaidOut, Metric, Moments, known_metric
-from timme.engine.workers import Cluster, Engine, read_ahead
+from timme.engine.workers import Cluster, Engine, latest, read_ahead
 from timme.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Source
 
@@ -27,11 +26,7 @@ Reduce = Callable[[int, slice, Moments], Kept]
 
 _TILE = 32_768  # pairs that one worker takes at a time, at most
 _PLAIN = (str, bytes, int, float, complex, range, frozenset, type(None), Path, np.generic)
-_NOTHING = ArraySource(
-    np.empty((0, 0, 0)), None, np.empty(0)
-)  # in place of a source that is sent by itself
-
-_laying_out, _latest = threading.Lock(), dict[str, Any]()
+_NOTHING = ArraySource(np.empty((0, 0, 0)), None, np.empty(0))  # for a source sent by itself
 
 
 def moments(
@@ -179,9 +174,7 @@ class _Sums:
         # As few tasks for a block as keep all workers at work, for each of them reads it.
         tiles = self._tiles(pieces, len(self.pairs) * len(pieces) // (4 * engine.count))
         tasks = ((piece, tile) for piece in pieces for tile in tiles)
-        # The source is one object for all calls, and is sent once.
-        bare = replace(self.ensemble, frames=self.ensemble.frames.over(_NOTHING))
-        shared = (self.ensemble.frames.source, bare, self.metric, self.pairs)
+        shared = *apart(self.ensemble), self.metric, self.pairs
         with closing(engine.map(_measure, shared, tasks)) as results:
             for piece in pieces:
                 yield [self._fold(piece, tile, next(results)) for tile in tiles]
@@ -189,7 +182,7 @@ class _Sums:
     def _tiles(self, pieces: list[_Piece], wished: int) -> list[slice]:
         """Cut the pairs; the more parts are in a block, the more moments belong to a pair."""
         most = _TILE // max((len(piece.parts) for piece in pieces), default=1)
-        length, n_pairs = max(1024, min(most, wished)), len(self.pairs)
+        length, n_pairs = max(2048, min(most, wished)), len(self.pairs)
         return [slice(first, first + length) for first in range(0, max(1, n_pairs), length)]
 
     def _fold(self, piece: _Piece, tile: slice, found: list[Kept]) -> list[Kept]:
@@ -205,17 +198,27 @@ class _Sums:
         return reduced
 
 
+def apart(ensemble: Ensemble) -> tuple[Source, Ensemble]:
+    """Take an ensemble off its source, which is one object for all calls, and so is sent once."""
+    return ensemble.frames.source, replace(ensemble, frames=ensemble.frames.over(_NOTHING))
+
+
+def together(source: Source, bare: Ensemble) -> Ensemble:
+    """Put an ensemble on its source again."""
+    return replace(bare, frames=bare.frames.over(source))
+
+
 def _measure(
     shared: tuple[Source, Ensemble, Metric | None, Ints], task: tuple[_Piece, slice]
 ) -> list[Kept]:
     """Measure a tile of pairs in a block, in a worker, which keeps the block it laid out last."""
     (source, bare, metric, pairs), (piece, tile) = shared, task
-    with _laying_out:
-        if _latest.get("block") != (bare, piece.start):
-            block = replace(bare, frames=bare.frames.over(source)).block(piece.start)
-            _latest.update(block=(bare, piece.start), laid_out=LaidOut(block, metric))
-        laid_out: LaidOut = _latest["laid_out"]
+    laid_out = latest(_lay_out, source, bare, piece.start, metric)
     return [one.arrays for one in laid_out.measure(pairs[tile], piece.frames)]
+
+
+def _lay_out(source: Source, bare: Ensemble, start: int, metric: Metric | None) -> LaidOut:
+    return LaidOut(together(source, bare).block(start), metric)
 
 
 def fingerprint(*things: object) -> str:

@@ -32,6 +32,8 @@ _ANSWERING = 5.0  # seconds in which a scheduler answers, and between two questi
 _COMING = 25.0  # seconds in which a worker comes, or comes back
 _AHEAD = 3  # tasks of each thread that are under way
 
+_making, _latest = threading.Lock(), dict[str, Any]()  # of a worker of a cluster
+
 
 def available_cores() -> int:
     """Count the cores that this process may use."""
@@ -65,7 +67,7 @@ class Cluster:
     threads_here: ClassVar[int] = 1  # of this process, which gathers results
     client: Client
     _sent: list[tuple[object, Task[Any]]] = field(default_factory=list, compare=False, repr=False)
-    _workers: list[str] = field(default_factory=list, compare=False, repr=False)  # last seen
+    _workers: set[str] = field(default_factory=set, compare=False, repr=False)  # seen so far
 
     def __post_init__(self) -> None:
         """Refuse workers whose results may differ."""
@@ -75,7 +77,7 @@ class Cluster:
                 raise ValueError(
                     f"dask workers need {ours}, but {address} has {theirs}: use equal computers"
                 )
-            self._workers.append(address)
+            self._workers.add(address)
 
     @property
     def count(self) -> int:
@@ -121,37 +123,29 @@ class Cluster:
                 if done.wait(_ANSWERING):
                     return task.result(timeout=2 * _COMING)
                 if present := self.client.nthreads():
-                    last_seen, self._workers[:] = time.monotonic(), present
+                    last_seen = time.monotonic()
+                    self._workers.update(present)
                 elif time.monotonic() - last_seen > _COMING:
                     raise TimeoutError("none came back")
             except (CancelledError, KilledWorker, OSError) as error:
                 if isinstance(error, OSError) and task.status == "error":  # it is the task's own
                     raise
-                lost, reason = ", ".join(self._workers), one_line(error)
+                # What was given up here may end later, and would be reported after this error.
+                logging.getLogger("asyncio").addFilter(_is_of_interest)
+                lost, reason = ", ".join(sorted(self._workers)), one_line(error)
                 raise ConnectionError(f"dask workers were lost ({lost}): {reason}") from None
 
 
 Engine = Threads | Cluster
 
 
-def connect(where: str, workers: int | None = None) -> Client:
-    """Reach the dask scheduler at an address, or start ``"local"`` workers, one per core.
-
-    Close the client in the end; with it, local workers end. Local workers import the main script
-    again, which therefore needs the usual guard ``if __name__ == "__main__"``.
-    """
+def connect(where: str) -> Client:
+    """Reach the dask scheduler at an address."""
     try:
         from distributed import Client
     except ImportError:
         raise ImportError("clusters need dask: pip install 'pytimme[cluster]'") from None
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what matters is raised
-    if where == "local":
-        cluster: dict[str, Any] = {
-            "n_workers": workers or available_cores(),
-            "threads_per_worker": 1,
-        }
-        cluster |= {"memory_limit": 0, "silence_logs": logging.CRITICAL, "set_as_default": False}
-        return Client(**cluster, host="127.0.0.1", dashboard_address="127.0.0.1:0")
     try:
         with ThreadPoolExecutor(1) as pool:  # in a notebook, this thread has a loop that runs
             pool.submit(asyncio.run, _greet(where)).result()
@@ -196,11 +190,27 @@ def in_order(
             task.cancel()
 
 
+def latest(make: Callable[..., Result], *arguments: object) -> Result:
+    """Return ``make(*arguments)``, kept in a worker until something else is made."""
+    with _making:
+        if _latest.get("call") != (make, *arguments):
+            _latest.clear()
+            _latest.update(call=(make, *arguments), made=make(*arguments))
+        made: Result = _latest["made"]
+    return made
+
+
 def environment() -> str:
     """Describe that on which the last bits of results depend."""
     return (
         f"timme {version('pytimme')}, numba {numba.__version__} and processor {get_host_cpu_name()}"
     )
+
+
+def _is_of_interest(record: logging.LogRecord) -> bool:
+    """Whether a message says more than that dask gave up waiting for a task."""
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or kind.__name__ != "AllExit"
 
 
 def _keep(value: Shared) -> Shared:

@@ -21,7 +21,8 @@ _NON_METALS = tuple("H D B C N O F Si P S Cl As Se Br Te I".split())
 # Two-letter elements of ligands that are not mistaken for the names of carbons and nitrogens.
 _TWO_LETTERS = frozenset("CL BR FE ZN MG SE SI".split())
 _ONE_LETTER = frozenset("CNOSPHDFIBK")
-_OF_POLYMERS = re.compile("[CNOSPHD](?!C[1-6]$)")  # SC1 to SC6 are beads of side chains
+# Beads of proteins and lipids in the Martini model, whose names tell no elements.
+_BEADS = ({"BB", "SC1"}, {"PO4", "GL1"})
 _ANGSTROM = {
     **dict.fromkeys(("", "å", "a", "ang", "angstrom", "angstroms", "ångström"), 1.0),
     **dict.fromkeys(("nm", "nanometer", "nanometre"), 10.0),
@@ -90,7 +91,7 @@ class Atoms(Described):
         return cls(blank, blank, blank, numbers, blank, blank, np.ones(count), pairs)
 
     def label(self, atom: int) -> str:
-        """Return the name of one atom as people write it: ``A/GLY 35/CA``."""
+        """Return the usual name of one atom: ``A/GLY 35/CA``."""
         residue = f"{self.resnames[atom]} {self.resids[atom]}{self.icodes[atom]}".strip()
         parts = (str(self.chains[atom]), residue, str(self.names[atom]))
         return "/".join(part for part in parts if part)
@@ -134,6 +135,8 @@ def guess_elements(names: Strings, resnames: Strings) -> Strings:
     >>> guess_elements(np.array(["CA", "CA", "1HB"]), np.array(["GLY", "CA", "ALA"])).tolist()
     ['C', 'Ca', 'H']
     """
+    if any(beads <= set(names.tolist()) for beads in _BEADS):
+        return np.full(len(names), "")
     joined = np.strings.add(np.strings.add(names.astype(np.str_), "\n"), resnames.astype(np.str_))
     distinct, inverse = np.unique(joined, return_inverse=True)
     guesses = [_guess(*pair.split("\n")) for pair in distinct.tolist()]
@@ -179,7 +182,7 @@ def _guess(name: str, resname: str) -> str:
     if residue in PROTEIN | NUCLEIC | WATER:
         if upper.startswith("SE") and residue in {"MSE", "SEC"}:
             return "Se"
-        return upper[0] if _OF_POLYMERS.match(upper) else ""
+        return upper[0] if upper[:1] in tuple("CNOSPHD") else ""
     ion = ION_ELEMENTS.get(residue, "")
     if ion and (upper == residue or upper[:1] == ion[0].upper()):
         return ion

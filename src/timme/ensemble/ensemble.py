@@ -14,7 +14,7 @@ from timme._text import Described
 from timme.ensemble.atoms import Atoms, angstroms
 from timme.ensemble.bonds import trace_steps
 from timme.ensemble.frames import ArraySource, Frames, rows
-from timme.ensemble.selection import selector
+from timme.ensemble.residues import selector
 from timme.ensemble.space import Boxes, Images, box_matrices
 from timme.ensemble.unwrapping import molecules_of, unwrap
 
@@ -45,7 +45,7 @@ class Block(Described):
 class Ensemble(Described):
     """Snapshots of the same sites.
 
-    Sites are the points that are analysed; ``site_atoms`` tells which of the atoms each one is.
+    Sites are the points that are analysed; ``site_atoms`` holds the atom of each.
     Coordinates are read in blocks when they are needed.
 
     Attributes
@@ -67,11 +67,11 @@ class Ensemble(Described):
     runs : ndarray of int, shape (snapshots,), optional
         Number of the run to which each snapshot belongs; one run by default.
     images : Images, optional
-        Which images sites see in boxes; the nearest by default.
+        Which periodic images are used; the nearest by default.
     rounding : float, optional
         Spacing of the grid on which a file stores coordinates; 0 where unknown.
     sources, notes : tuple of str, optional
-        Names of files, and what the user should know of how they were read.
+        Names of files, and notes on how they were read.
     molecules : ndarray of int, shape (atoms,), optional
         Molecules as the file numbers them, 0 for none.
     numbers : ndarray of int, shape (atoms,), optional
@@ -170,15 +170,14 @@ class Ensemble(Described):
         Returns
         -------
         Ensemble
-            With ``traces``; bonds of the source that stand for these are no bonds any more. The
-            sites must be all atoms. In other units than those of molecules there are no traces.
+            With ``traces``; bonds of the source that stand for these are dropped. The
+            sites must be all atoms. Without a unit of molecules (Å, nm) there are no traces.
         """
         length = angstroms(self.unit)
         if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
             return replace(self, traces=None)
-        spread = np.unique(
-            np.arange(5) * (self.n_snapshots - 1) // 4
-        ).tolist()  # one may be unusual
+        # One snapshot may be unusual.
+        spread = sorted({(self.n_snapshots - 1) * quarter // 4 for quarter in range(5)})
         points, matrices = self.frames.keep(spread).read(0, len(spread))
         boxes = Boxes.of(matrices, len(spread), 3)
 
@@ -375,10 +374,10 @@ class Ensemble(Described):
         return replace(self, frames=frames, site_atoms=site_atoms, images=images)
 
     def unwrapped(self) -> Ensemble:
-        """Let molecules go on through the faces of the box, each to the image nearest to the last.
+        """Follow molecules across the faces of the box, each to the image nearest to the last one.
 
-        Every run starts where the file has it, and gaps are bridged to the nearest image; nothing
-        is refused, as it is with ``timme.read(unwrap=True)``.
+        Every run starts at the positions in the file, and gaps are bridged to the nearest image.
+        Unlike ``timme.read(unwrap=True)``, this refuses nothing.
 
         Returns
         -------

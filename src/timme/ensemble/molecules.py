@@ -199,7 +199,8 @@ def find_complexes(
     apart = np.linalg.norm(boxes.between(points[None], *near.T)[0], axis=1)
     order = np.argsort(apart, kind="stable")
     pairs, nearest, contacts = np.unique(ends[order], axis=0, return_index=True, return_counts=True)
-    graph = sparse.coo_array((1.0 / contacts, tuple(pairs.T)), shape=(count, count)).tocsr()
+    places = tuple(pairs.T.astype(np.int32))  # older SciPy knows no other trees
+    graph = sparse.coo_array((1.0 / contacts, places), shape=(count, count)).tocsr()
     tree = np.column_stack(sparse.csgraph.minimum_spanning_tree(graph).nonzero())
     kept = np.isin(pairs @ (count, 1), tree @ (count, 1))
     links: Ints = near[order][nearest[kept]]

@@ -16,7 +16,7 @@ from timme._kernels import boxes as kernel
 # distance reaches half of it, and a vector that is never added rounds nothing.
 _FAR = 1e12
 _SHARPEST, _BLUNTEST = 20.0, 160.0  # degrees; crystals and simulations have 30 to 150
-_FLAT = "a tilted box needs vectors that span space, got a flat one: check the box of the file"
+_FLAT = "a tilted box needs vectors that span space, got a flat one"
 _FLATTEST = 1e-12  # volume between the directions of box vectors
 _ROUNDS = 1000  # of reduction, after which a box counts as flat; true ones take a few
 _SLACK = 1e-9  # of distances, which a search through images may round
@@ -153,7 +153,7 @@ def box_matrices(given: npt.ArrayLike, n_snapshots: int, n_dimensions: int) -> F
     """
     boxes = numbers(given, "boxes")
     if not np.isfinite(boxes).all():
-        raise ValueError("box lengths must be finite: check the box of the file")
+        raise ValueError("box lengths must be finite")
     if boxes.shape in {(), (1,)}:
         boxes = np.full(n_dimensions, boxes)
     square = boxes.shape == (n_dimensions, n_dimensions)
@@ -323,7 +323,7 @@ def _seen(images: Images | None, n_dimensions: int) -> tuple[Ints, Floats, Float
 
 def _refuse_negative(lengths: Floats) -> None:
     if (lengths < 0).any():
-        raise ValueError("box lengths must be 0 or more, not negative: check the box of the file")
+        raise ValueError("box lengths must be 0 or more, not negative")
 
 
 def _is_diagonal(matrix: Floats) -> bool:

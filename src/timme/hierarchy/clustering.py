@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,10 @@ from timme._kernels.boxes import OPEN, TILTED
 from timme.contacts import superpose
 from timme.engine.checkpoint import DEFAULT, Checkpoint, Progress, Run
 from timme.engine.moments import Metric, known_metric, unit_of_distances
-from timme.engine.reduction import fingerprint
+from timme.engine.reduction import apart, fingerprint, together
+from timme.engine.workers import Engine, Threads, latest
 from timme.ensemble import Block, Boxes, Ensemble
+from timme.ensemble.frames import Source
 from timme.hierarchy.tree import Hierarchy, from_forest, sigma_by, spanning_forest
 from timme.objects import Objects
 from timme.pairs import Pairs, sorted_pairs, without
@@ -45,9 +47,10 @@ _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 2  # candidates of each object
 _MOST_PASSED = 100  # pairs left out that are passed over on the way to the nearest
 _MOST_FRAMES, _SAMPLE = 0.5, 256  # frames until a pair is pruned, pairs that estimate it
+_TASKS = 16  # of each worker, into which bands are put together
 _LISTED = 500_000  # pairs that may matter, of which σ is held at a time
 _HELD_BYTES = 100_000_000  # of the frames in which pairs are pruned
-_PRODUCTS = 250_000  # in a product of matrices that one thread computes: threads would wait
+_RUN = 256  # sites that a thread lays out at a time
 _SUPERPOSED = 100  # sites by which frames are superposed
 _APART = [0, 7, 3, 5, 1, 6, 2, 4]  # stretches, those first that are far from one another
 _FAINT = 1e-6  # weight of a stretch, of the largest, that adds next to nothing
@@ -221,10 +224,9 @@ def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> boo
     if _share_of_frames(tree, measured) > _MOST_FRAMES:
         return False
     del measured
-    search = _lay_out(centres, tree)
-    n_bands, none = len(search.places[0]), np.empty((0, 2), np.int32)
+    n_bands, none = -(-n_objects // kernel.LANES), np.empty((0, 2), np.int32)
     passed = np.minimum((np.arange(n_bands) + 1) * kernel.LANES, n_objects)
-    seen = (passed * (2 * n_objects - passed - 1) // 2).tolist()  # later bands have fewer partners
+    seen = passed * (2 * n_objects - passed - 1) // 2  # pairs; later bands have fewer partners
 
     def add_found() -> None:
         listed = np.concatenate(found)
@@ -237,17 +239,18 @@ def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> boo
         return forest.state() | {"found": np.concatenate(found)}
 
     key = forest.objects, pairs, tree.order, tree.gaps
-    with run.loop("bands", lambda: fingerprint(*key), seen[-1]) as loop:
+    with run.loop("bands", lambda: fingerprint(*key), int(seen[-1])) as loop:
         forest.restore(loop.kept)
         found = [loop.kept.get("found", none)]
-        bands = [band for band in range(n_bands) if seen[band] > loop.done]
-        with closing(run.engine.map(_find_survivors, search, bands)) as results:
-            for band, survivors in zip(bands, results, strict=True):
+        left = np.flatnonzero(seen > loop.done)
+        runs = np.array_split(left, max(1, min(len(left), _TASKS * run.engine.count)))
+        with closing(_find_in_bands(centres, tree, run.engine, runs)) as results:
+            for bands, survivors in zip(runs, results, strict=True):
                 found.append(survivors)
                 if sum(map(len, found)) >= chunk:
                     add_found()
-                loop.advance(seen[band], state)
-        del search, results  # there is room for the block that is measured
+                loop.advance(int(seen[bands].max(initial=loop.done)), state)
+        del results  # there is room for the block that is measured
         add_found()
     return True
 
@@ -293,11 +296,12 @@ def _usable_boxes(centres: Ensemble, block: Block) -> Boxes:
     return boxes
 
 
-def _lay_out(centres: Ensemble, tree: Hierarchy) -> _Search:
+def _lay_out(source: Source, bare: Ensemble, tree: Hierarchy, threads: Threads) -> _Search:
     """Lay out places and frames of sites in leaf order.
 
     Places are means over stretches of superposed frames, or in a box, the first of the frames.
     """
+    centres = together(source, bare)
     n_frames, n_sites, n_dimensions = centres.frames.shape
     weights = np.ones(n_frames) if centres.weights is None else centres.weights
     # By the golden section, so that the first few frames of any number are spread over all.
@@ -307,62 +311,57 @@ def _lay_out(centres: Ensemble, tree: Hierarchy) -> _Search:
     width = len(chosen) + -len(chosen) % kernel.AT_ONCE  # frames without weight fill it up
     held, held_weights = np.zeros((n_sites, n_dimensions, width), np.float32), np.zeros(width)
     held_weights[: len(chosen)] = weights[chosen]
-    sides, largest = np.ones((n_dimensions, width)), np.zeros(n_sites)
+    places, held_sides = np.full(n_frames, -1), np.ones((n_dimensions, width))
+    places[chosen] = np.arange(len(chosen))
     stretches = np.arange(n_frames) * kernel.PLACES // n_frames
-    members = weights[:, None] * (stretches[:, None] == np.arange(kernel.PLACES))
-    sums = np.zeros((n_sites, n_dimensions * kernel.PLACES))
-    squares = np.zeros((n_sites, kernel.PLACES))
+    sums = np.zeros((n_sites, n_dimensions, kernel.PLACES))
+    squares, largest = np.zeros((n_sites, kernel.PLACES)), np.zeros(n_sites)
+    runs = [(tree.order, k, min(k + _RUN, n_sites)) for k in range(0, n_sites, _RUN)]
     some, reference, scale = np.random.default_rng(0).integers(0, n_sites, _SUPERPOSED), None, 1.0
     for block in centres.blocks():
-        lengths = np.einsum("fdd->df", _usable_boxes(centres, block).matrices)
+        sides = np.einsum("fdd->fd", _usable_boxes(centres, block).matrices)
         sample = block.coordinates[:, some].astype(np.float64)
         shifts, turns = superpose(sample, reference)
         if reference is None:
-            reference, extent = sample[0], max(np.abs(sample[0] - shifts[0]).max(), lengths.max())
+            reference, extent = sample[0], max(np.abs(sample[0] - shifts[0]).max(), sides.max())
             scale = math.ldexp(1.0, min(-math.frexp(extent)[1], 1000))
-        stop = block.start + len(shifts)
-        places = np.flatnonzero((chosen >= block.start) & (chosen < stop))
-        frames, inside = chosen[places] - block.start, members[block.start : stop]
-        sides[:, places] = lengths[:, frames] * scale
-        shifts = np.where(lengths > 0, 0.0, shifts.T)
-        turned = np.einsum("fda,fk->dfak", turns, inside).reshape(shifts.size, -1)
-        step = max(1, _PRODUCTS // turned.size)
-        for start in range(0, n_sites, step):
-            part = slice(start, start + step)
-            xyz = block.coordinates[:, tree.order[part]].transpose(1, 2, 0) - shifts
-            if lengths.any():
-                xyz -= lengths * np.floor(xyz / np.where(lengths > 0, lengths, np.inf))
-            xyz = np.ascontiguousarray(xyz) * scale
-            squared = np.einsum("sdf,sdf->sf", xyz, xyz)
-            largest[part] = np.maximum(largest[part], np.sqrt(squared.max(axis=1)))
-            held[part][..., places] = xyz[..., frames]
-            sums[part] += xyz.reshape(len(xyz), -1) @ turned
-            squares[part] += squared @ inside
-    closed = sides[:, : len(chosen)] > 0
+        inside = slice(block.start, block.start + len(sides))
+        here = np.flatnonzero(places[inside] >= 0)
+        held_sides[:, places[inside][here]] = sides[here].T * scale
+        by_frame = np.where(sides > 0, 0.0, shifts), sides, turns
+        axes = tuple(np.ascontiguousarray(np.moveaxis(each, 0, -1)) for each in by_frame)
+        bounds = np.searchsorted(stretches[inside], np.arange(kernel.PLACES + 1))
+        frames = weights[inside], bounds, here, places[inside][here]
+        given = block.coordinates, scale, axes, frames, held, sums, squares, largest
+        for _ in threads.map(lambda given, run: kernel.lay_out(run, *given), given, runs):
+            pass
+    closed = held_sides[:, : len(chosen)] > 0
     if not closed[closed.any(axis=1)].all():
         raise _CannotPruneError("the box is open in some snapshots")
-    first = slice(kernel.PLACES)
-    tiled = _means(sums, squares, members, largest)
+    largest = np.sqrt(largest)
     if closed.any():
-        tiled = held[..., first], sides[:, first].T, held_weights[first], np.zeros(n_sites)
+        first = slice(kernel.PLACES)
+        tiled = held[..., first], held_sides[:, first].T, held_weights[first], np.zeros(n_sites)
+    else:
+        totals = np.bincount(stretches, weights, kernel.PLACES).astype(np.float64)
+        tiled = _means(sums, squares, totals, 3 * n_frames * _SQUARES * largest**2)
     errors = (9 + n_dimensions) * _UNIT * largest + math.sqrt(n_dimensions * _LEAST)
     with np.errstate(over="ignore"):
         (roots,) = _singles(tree.gaps * scale * math.sqrt(weights.sum() * _MARGIN))
     roots = np.where(tree.gaps > 0, np.maximum(roots, np.float32(_LEAST)), np.float32(0.0))
-    return _Search(_in_tiles(tiled, errors), _singles(held, sides, held_weights, errors), roots)
+    laid_out = _singles(held, held_sides, held_weights, errors)
+    return _Search(_in_tiles(tiled, errors), laid_out, roots)
 
 
-def _means(sums: Floats, squares: Floats, members: Floats, largest: Floats) -> Places:
+def _means(sums: Floats, squares: Floats, weights: Floats, rounding: Floats) -> Places:
     """Mean places in stretches, sides of no box, weights of the stretches, and swings of sites.
 
-    For a stretch without weight that of another stands.
+    For a stretch without weight that of another stands. ``rounding`` is that of mean squares.
     """
-    weights = members.sum(axis=0)
     counts = weights > _FAINT * weights.max()
     source = np.where(counts, np.arange(kernel.PLACES), counts.argmax())[_APART]
-    means = sums.reshape(len(sums), -1, kernel.PLACES)[..., source] / weights[source]
+    means = sums[..., source] / weights[source]
     spread = squares[:, source] / weights[source] - (means**2).sum(axis=1)
-    rounding = len(members) * _SQUARES * 3 * largest**2
     swings = (spread.max(axis=1) + rounding) / 2 * (1 + 1e-5)
     sides = np.zeros((kernel.PLACES, means.shape[1]))
     return means, sides, np.where(counts, weights, 0.0)[_APART], swings
@@ -381,13 +380,33 @@ def _singles(*arrays: npt.NDArray[Any]) -> tuple[Singles, ...]:
     return tuple(np.ascontiguousarray(array, dtype=np.float32) for array in arrays)
 
 
-def _find_survivors(search: _Search, band: int) -> npt.NDArray[np.int32]:
-    """Pairs of places in leaf order, of one band with itself and later ones, that may matter."""
-    found, tile, n_tiles = list[npt.NDArray[np.int32]](), band, len(search.places[0])
+def _find_in_bands(
+    centres: Ensemble, tree: Hierarchy, engine: Engine, runs: list[Ints]
+) -> Generator[npt.NDArray[np.int32]]:
+    """Find the pairs that may matter in runs of bands; workers of a cluster lay them out.
+
+    They have the snapshots already, or read them faster than all that is laid out can be sent.
+    """
+    given = *apart(centres), tree
+    if isinstance(engine, Threads):
+        return engine.map(_find_survivors, _lay_out(*given, engine), runs)
+    return engine.map(_find_in_worker, given, runs)
+
+
+def _find_in_worker(
+    shared: tuple[Source, Ensemble, Hierarchy], bands: Ints
+) -> npt.NDArray[np.int32]:
+    return _find_survivors(latest(_lay_out, *shared, Threads(1)), bands)
+
+
+def _find_survivors(search: _Search, bands: Ints) -> npt.NDArray[np.int32]:
+    """Pairs of places in leaf order, of some bands with these and later ones, that may matter."""
+    found, n_tiles = [np.empty((0, 2), np.int32)], len(search.places[0])
     room = np.empty((4 * kernel.LANES**2, 2), np.int32)
-    running = np.zeros(kernel.LANES, np.float32)
-    while tile < n_tiles:
-        shared = search.places, search.frames, search.roots
-        count, tile = kernel.survivors(*shared, band, tile, running, room)
-        found.append(room[:count].copy())
+    for band in bands.tolist():
+        tile, running = band, np.zeros(kernel.LANES, np.float32)
+        while tile < n_tiles:
+            shared = search.places, search.frames, search.roots
+            count, tile = kernel.survivors(*shared, band, tile, running, room)
+            found.append(room[:count].copy())
     return np.concatenate(found)

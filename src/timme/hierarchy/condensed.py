@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Floats, Ints, frozen, numbers
+from timme._arrays import Floats, Ints, frozen, numbers
 from timme._text import Described
 from timme.hierarchy.tree import Hierarchy
 
@@ -83,18 +83,6 @@ class CondensedTree(Described):
         """
         return self.hierarchy.members(self.nodes[cluster])
 
-    def masks(self) -> Bools:
-        """Return which sites belong to which cluster.
-
-        Returns
-        -------
-        ndarray of bool, shape (clusters, sites)
-            True where a site is in a cluster.
-        """
-        tree = self.hierarchy
-        places, start = tree.starts[: tree.n_sites], tree.starts[self.nodes, None]
-        return (places >= start) & (places < start + self.sizes[:, None])
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Lineage(Described):
@@ -157,6 +145,7 @@ def lineages(
     min_size: int = MIN_SIZE,
     tolerance: float = 0.0,
     ends: npt.ArrayLike | None = None,
+    strays: bool = False,
 ) -> tuple[Lineage, ...]:
     """Return the representative of each cluster of the condensed tree, in the same order.
 
@@ -175,6 +164,9 @@ def lineages(
     ends : array_like, shape (trees,), optional
         Height at which each separate tree ends, in the order of ``hierarchy.cut(inf)``, such as
         the median σ to all other sites. By default, the range of a whole tree is not known.
+    strays : bool, optional
+        Whether a node that leaves fewer sites outside represents a lineage in which no other range
+        is wider than 0.5. By chance a few sites join last, so such a range alone shows nothing.
 
     Returns
     -------
@@ -192,8 +184,11 @@ def lineages(
     if len(hierarchy.heights) and hierarchy.heights[0] < 0:
         raise ValueError(f"lineages need heights from 0 on, got {hierarchy.heights[0]:g}")
     condensed = condense(hierarchy, min_size=min_size)
-    births, roots = hierarchy.births, np.flatnonzero(hierarchy.parents < 0)
-    closes = hierarchy.deaths
+    roots, births, closes = (
+        np.flatnonzero(hierarchy.parents < 0),
+        hierarchy.births,
+        hierarchy.deaths,
+    )
     closes[roots] = births[roots]
     if ends is not None:
         trees = hierarchy.cut(np.inf).labels[hierarchy.lowest[roots]]
@@ -203,17 +198,21 @@ def lineages(
     bounds = np.searchsorted(condensed.owners[large], np.arange(1, len(condensed)))
     found = list[Lineage]()
     for line in np.split(large, bounds) if len(condensed) else []:
-        sizes, lows = hierarchy.sizes[line], births[line]  # both ascend along the line
-        n_free = int(np.searchsorted(sizes, hierarchy.n_sites - min_size, side="right"))
+        lows, sizes = births[line], hierarchy.sizes[line]  # both ascend along the line
         last = np.searchsorted(sizes, (1 + tolerance) * sizes, side="right") - 1
-        highs = closes[line[np.minimum(last, max(n_free - 1, 0))]]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            widths = np.log(np.maximum(highs, lows)) - np.log(lows)
-        widths[n_free:] = 0.0
-        widths[np.isnan(widths)] = 0.0  # from 0 to 0
+        for n_outside in (min_size, 1) if strays else (min_size,):
+            n_free = int(np.searchsorted(sizes, hierarchy.n_sites - n_outside, side="right"))
+            highs = closes[line[np.minimum(last, max(n_free - 1, 0))]]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                widths = np.log(np.maximum(highs, lows)) - np.log(lows)
+            widths[n_free:] = 0.0
+            widths[np.isnan(widths)] = 0.0  # from 0 to 0
+            if widths.max() >= PLATEAU:
+                break
         best = int(widths.argmax()) if widths.max() >= PLATEAU else len(line) - 1
         node, width = int(line[best]), float(widths[best])
-        high = highs[best] if width > 0 else hierarchy.deaths[node]
+        death = np.inf if hierarchy.parents[node] < 0 else closes[node]
+        high = highs[best] if width > 0 else death
         sites = frozen(hierarchy.members(node))
         found.append(Lineage(sites, float(lows[best]), float(high), width, node, int(line[-1])))
     return tuple(found)

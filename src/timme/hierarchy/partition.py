@@ -84,7 +84,7 @@ class Partition(Described):
         return DataFrame(site | ({} if names is None else {"name": list(names)}) | table)
 
     def facts(self) -> dict[str, object]:
-        """Return what is worth knowing, by name."""
+        """Return the main properties, by name."""
         sizes = ", ".join(map(str, self.sizes[:10])) + ", …" * (self.n_clusters > 10)
         n_sites = len(self.labels)
         found = {"cutoff": f"{self.cutoff:.6g}", "sites": n_sites, "clusters": self.n_clusters}

@@ -21,10 +21,10 @@ _SAMPLE = 1 << 16  # heights from which the height of these is estimated
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Quantity(Described):
-    """What the heights of a hierarchy are.
+    """The quantity that the heights of a hierarchy measure.
 
-    Low heights always join first. What is high for neighbours, such as the fraction of snapshots
-    in which two sites touch, changes its sign before it is linked.
+    Low heights always join first. A quantity that is high for neighbours, such as the fraction of
+    snapshots in which two sites touch, must change sign before it is linked.
 
     Examples
     --------
@@ -314,7 +314,7 @@ class Hierarchy(Described):
         return "".join(part + (";\n" if end else ",") for part, end in zip(text, ends, strict=True))
 
     def facts(self) -> dict[str, object]:
-        """Return what is worth knowing, by name."""
+        """Return the main properties, by name."""
         levels, n_trees = self.levels, int(np.count_nonzero(self.parents < 0))
         spread = f"{levels[0]:.6g} to {levels[-1]:.6g} {self.unit}" if len(levels) else "none"
         found = {"sites": self.n_sites, "trees": n_trees, "levels": len(levels)}

@@ -24,12 +24,13 @@ from timme.ensemble.unwrapping import unwrap as unwrap_molecules
 from timme.io import objects, runs
 from timme.io.checks import angstrom_of, judge, refuse_clashes
 from timme.io.files import STRUCTURES, TABLES, checked_file, fetch, kind, open_npy
+from timme.io.matrices import Matrix, holds_matrix, is_labelled, read_matrix
 from timme.io.pdb import read_structure
 from timme.io.structures import from_structures
-from timme.io.tables import Columns, Matrix, from_dataframe, read_matrix, read_table
+from timme.io.tables import Columns, from_dataframe, read_table
 from timme.io.trajectories import FileSource, from_trajectories, index_file
 
-__all__ = ["Matrix", "fetch", "read", "read_matrix"]
+__all__ = ["Matrix", "fetch", "holds_matrix", "is_labelled", "read", "read_matrix"]
 
 
 def read(  # noqa: PLR0913, a reader has as many options as there are kinds of files
@@ -59,7 +60,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         A structure file with one or more models (PDB, mmCIF, also .gz), a PDB code
         (``pdb:1bnr``), several structure files, a topology, a table of tracked particles (CSV,
         DataFrame), an array of shape (snapshots, sites, dimensions) or its ``.npy`` file, an
-        MDAnalysis Universe or AtomGroup, or an mdtraj Trajectory.
+        MDAnalysis Universe or AtomGroup, an mdtraj Trajectory, or one or more Atoms of ASE.
     trajectories : path or sequence of paths, optional
         Trajectories of the atoms of a topology, one after the other. Structure files after a
         structure file are more snapshots, matched atom by atom.
@@ -75,9 +76,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         names the unit; coordinates are not changed.
     box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths or row vectors, once or for each
-        snapshot, of those that are kept or of all, or a text such as ``20,20,20``. False, or
-        ``none``, leaves space open. The cell of a structure file is no box. Molecules are made
-        whole along their bonds in any case.
+        snapshot, of those that are kept or of all; a box of freud or HOOMD; or a text such as
+        ``20,20,20``. False, or ``none``, leaves space open. The cell of a structure file is no
+        box. Molecules are made whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
@@ -88,9 +89,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     columns : str or sequence of str or int, optional
         Columns of a table: frame, particle, coordinates, by name or by number from 1 on.
     unwrap : bool, optional
-        Let molecules go on across the faces of the box, so that distances grow beyond half of it.
-        Of two molecules, the images count that are nearest in the first snapshot. Refused where
-        steps are so long that the faces they cross are uncertain.
+        Follow molecules across the faces of the box, so that distances may exceed half of it. Two
+        molecules start at their nearest images. Refused where steps are so long that the faces
+        they cross are uncertain.
     common_atoms : bool, optional
         Keep the atoms that all models share where models differ.
     allow_truncated : bool, optional
@@ -101,7 +102,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     Returns
     -------
     Ensemble
-        Snapshots, names, bonds and box; ``notes`` tell what was decided on the way.
+        Snapshots, names, bonds and box; ``notes`` state what was decided.
 
     Examples
     --------
@@ -158,28 +159,34 @@ def _open(
         return _from_object(source, options), False
     paths = [_located(path) for path in (*named, *others)]
     kinds, name = {kind(path) for path in paths}, str(paths[0])
-    single, structures = kinds & {*TABLES, ".npy"}, kinds <= STRUCTURES
-    used = "common_atoms" if structures else "allow_truncated"
-    _refuse_unused(options, name, "columns" * bool(single & TABLES) if single else used)
-    if structures:
-        files, common = [read_structure(path) for path in paths], options["common_atoms"]
-        choose = lambda count: pick(np.full(count, np.nan), [], [], source=name)  # noqa: E731
-        return from_structures(files, choose, common_atoms=common), True
-    if single and len(paths) > 1:
+    if kinds & {*TABLES, ".npy"} and len(paths) > 1:
         raise ValueError(f"{name}: tables and arrays are read one at a time, got {len(paths)}")
-    if single & TABLES:
+    if kinds & TABLES:
+        _refuse_unused(options, name, "columns")
         return read_table(paths[0], options["columns"]), False
-    if single:
+    if ".npy" in kinds:
+        _refuse_unused(options, name)
         return _from_npy(paths[0]), False
-    return from_trajectories(paths, listed=len(named) > 1, cut=options["allow_truncated"]), False
+    if not kinds <= STRUCTURES:
+        _refuse_unused(options, name, "allow_truncated")
+        cut = options["allow_truncated"]
+        return from_trajectories(paths, listed=len(named) > 1, cut=cut), False
+    _refuse_unused(options, name, "common_atoms")
+    files = [read_structure(path) for path in paths]
+
+    def choose(count: int) -> Sequence[int]:
+        return pick(np.full(count, np.nan), [], [], source=name)
+
+    return from_structures(files, choose, common_atoms=options["common_atoms"]), True
 
 
 def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
-    _refuse_unused(options, type(source).__name__, "columns" * hasattr(source, "columns"))
     if isinstance(source, Ensemble):
         raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
     if hasattr(source, "columns"):
+        _refuse_unused(options, "DataFrame", "columns")
         return from_dataframe(source, options["columns"])
+    _refuse_unused(options, type(source).__name__)
     return objects.from_object(source) or Ensemble.from_array(source)
 
 
@@ -196,7 +203,7 @@ def _located(path: str | Path) -> Path:
     return fetch(str(path)[4:]) if is_code else checked_file(path)
 
 
-def _refuse_unused(options: dict[str, Any], source: str, used: str) -> None:
+def _refuse_unused(options: dict[str, Any], source: str, used: str = "") -> None:
     for name, given in options.items():
         if given and name != used:
             raise ValueError(f"{source}: {name}= is for other sources: leave it out")
@@ -242,7 +249,7 @@ def _choose(
 def _box_of(given: Any) -> Any:
     """Return a box as numbers, None for that of the file, False for none."""
     if hasattr(given, "Lx"):
-        raise TypeError("boxes of freud and HOOMD are not read: pass lengths or row vectors (box=)")
+        return objects.box_vectors(given)
     if not isinstance(given, str):
         return given
     try:
@@ -255,11 +262,7 @@ def _boxes(given: Any, ensemble: Ensemble, through: Sequence[int]) -> Floats:
     """Return the user's boxes for each snapshot that is read."""
     n_snapshots, _, n_dimensions = ensemble.frames.shape
     every = len(np.shape(given)) > 1 and len(given) == ensemble.n_source != n_snapshots
-    try:
-        boxes = box_matrices(given, ensemble.n_source if every else n_snapshots, n_dimensions)
-    except ValueError as error:
-        reason = str(error).removesuffix(": check the box of the file")
-        raise ValueError(f"box= cannot be used: {reason}") from None
+    boxes = box_matrices(given, ensemble.n_source if every else n_snapshots, n_dimensions)
     return rows(boxes, through) if every else boxes
 
 

@@ -11,17 +11,11 @@ from scipy.spatial import cKDTree
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.ensemble import Boxes, Ensemble
-from timme.ensemble.atoms import (
-    HYDROGENS,
-    angstroms,
-    covalent_radii,
-    is_element,
-    unit_label,
-)
+from timme.ensemble.atoms import HYDROGENS, angstroms, covalent_radii, is_element, unit_label
 from timme.ensemble.bonds import guess_bonds
 from timme.ensemble.frames import Step
 from timme.ensemble.space import box_matrices, pairs_within
-from timme.io.files import kind
+from timme.io.files import STRUCTURES, kind
 
 _DUMMY = 1.5  # in the unit of the file: programs write boxes of 1 where there is none
 _SHORTEST = 3.0  # Å, of any box of atoms; none holds more than one in each Å³
@@ -76,7 +70,7 @@ class Space(Step):
                 return reduced
             fault = f"its box {_shown(found)} is not periodic in the directions of the first one"
         except ValueError as error:
-            fault = str(error).removesuffix(": check the box of the file")
+            fault = str(error)
         if self.strict:
             raise ValueError(
                 f"{self.prefix}frame {number + 1:,}: {fault}: give the true box of all snapshots "
@@ -161,7 +155,8 @@ def angstrom_of(ensemble: Ensemble) -> float | None:
 def _with_unit(draft: Ensemble, unit: str | None) -> Ensemble:
     """Return a draft with the user's name of the unit, where the format leaves that open."""
     label, kinds = unit_label(unit or draft.unit), {kind(Path(path)) for path in draft.sources}
-    if label != draft.unit and (kinds & _IN_NM or (".h5md" in kinds and draft.unit)):
+    stated = kinds & _IN_NM or (".h5md" in kinds and draft.unit)
+    if stated and label != unit_label(draft.unit):
         raise ValueError(
             f"{draft.prefix}lengths are read as {draft.unit}, as the format states their unit: "
             f"leave out unit={unit!r}"
@@ -171,9 +166,10 @@ def _with_unit(draft: Ensemble, unit: str | None) -> Ensemble:
 
 def _with_elements(draft: Ensemble) -> Ensemble:
     """Return atoms or particles, where a file without a unit names both by one letter."""
-    source, atoms = kind(Path(draft.sources[0])) if draft.sources else "", draft.atoms
+    (source, *others), atoms = [kind(Path(path)) for path in draft.sources] or [""], draft.atoms
     if source not in _WITHOUT_UNIT or not (atoms.elements != "").any():
-        return draft
+        known = source in STRUCTURES and {*others} == {".xyz"} and not draft.unit
+        return replace(draft, unit="Å") if known else draft
     names = {name.capitalize() for name in atoms.names.tolist() if name.upper() not in _GHOSTS}
     if not (draft.unit or source == ".xyz") or not all(map(is_element, names)):
         atoms = replace(atoms, elements=np.full(len(atoms), ""), masses=np.ones(len(atoms)))

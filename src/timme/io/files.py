@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import http.client
 import os
@@ -35,21 +36,18 @@ _SAME = {
     ".atom": ".lammpstrj", ".mm": ".mtx", ".sd": ".sdf", ".restrt": ".rst7", ".inpcrd": ".rst7",
     ".rst": ".rst7", ".ncrst": ".rst7",
     "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config", "XDATCAR": ".xdatcar",
+    "POSCAR": ".xdatcar", "CONTCAR": ".xdatcar",
 }  # fmt: skip
 # What follows the name of a LAMMPS dump counts or names runs, as in dump.melt, but for these.
 _SUFFIXES = frozenset(".csv .cif .dat .dcd .gz .npy .pdb .trr .txt .xtc .xyz".split())
 _UNREAD = {  # formats that are refused, each with the way to one that is read
-    ".bcif": ("BinaryCIF", "give the same entry as mmCIF (.cif) or PDB"),
-    ".mmtf": ("MMTF", "give the same entry as mmCIF (.cif) or PDB"),
-    ".sdf": ("SDF", "write its conformers as MOL2, as with obabel in.sdf -O out.mol2"),
-    ".mol": ("MDL MOL", "write its conformers as MOL2, as with obabel in.mol -O out.mol2"),
-    ".xdatcar": ("XDATCAR", "write it as extended XYZ, as with ase convert XDATCAR out.extxyz"),
-    ".history": ("HISTORY", "write it as extended XYZ, as with ase convert HISTORY out.extxyz"),
-    ".config": ("CONFIG", "write it as extended XYZ, as with ase convert CONFIG out.extxyz"),
-    ".rst7": ("an Amber restart file", "write it as NetCDF, with trajout out.nc in cpptraj"),
-    ".traj": ("ASE's .traj", "write it as extended XYZ, as with ase convert in.traj out.extxyz"),
-    ".mtx": ("Matrix Market", "pass the array that scipy.io.mmread returns"),
-    ".xml": ("XML", "TrackMate exports its spots as a table (Spots, Export to CSV)"),
+    **dict.fromkeys((".bcif", ".mmtf"), "give the same entry as mmCIF (.cif) or PDB"),
+    **dict.fromkeys((".mol", ".sdf"), "write its conformers as MOL2, as with obabel -O out.mol2"),
+    **dict.fromkeys(
+        (".config", ".history", ".xdatcar"), "write extended XYZ, as with ase convert IN out.extxyz"
+    ),
+    ".rst7": "write Amber restart files as NetCDF, with trajout out.nc in cpptraj",
+    ".traj": "pass what ase.io.read(file, ':') returns",
 }
 _CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")
 _TIMEOUT = 60.0  # seconds
@@ -100,22 +98,22 @@ def kind(path: Path) -> str:
 
 def checked_file(path: str | Path) -> Path:
     """Return the path of a file that can be read, or raise an error that says why it cannot."""
-    path = Path(path).expanduser()
+    path = Path(os.path.expanduser(path))  # noqa: PTH111, a name such as ~old.pdb is no home
     try:
         found = path.stat()
-        if stat.S_ISDIR(found.st_mode):
-            raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
-        if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"{path}: a regular file is needed, no pipe or device: save the data")
-        path.open("rb").close()
-    except (FileNotFoundError, PermissionError) as error:
+        if stat.S_ISREG(found.st_mode):
+            path.open("rb").close()
+    except OSError as error:
         kind_ = type(error)
         raise kind_(f"{path}: {error.strerror}: check its name and permissions") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError(f"{path}: a regular file is needed, no pipe or device: save the data")
     if not found.st_size:
         raise ValueError(f"{path}: the file is empty: make or download it again")
     if kind(path) in _UNREAD:
-        name, remedy = _UNREAD[kind(path)]
-        raise ValueError(f"{path}: {name} is not supported: {remedy}")
+        raise ValueError(f"{path}: this format is not read: {_UNREAD[kind(path)]}")
     return path
 
 
@@ -127,7 +125,7 @@ def stamp(path: str | Path) -> tuple[int, int]:
 
 def refuse_changed(path: str | Path, before: tuple[int, int]) -> None:
     """Raise an error if a file is no longer the one that had this stamp."""
-    if stamp(path) != before:
+    if not Path(path).is_file() or stamp(path) != before:
         raise ValueError(f"{path}: the file was changed while it was read: read it again later")
 
 
@@ -135,10 +133,13 @@ def read_bytes(path: str | Path) -> bytes:
     """Read a whole text file, unpacked, with newlines as its only line ends."""
     path = checked_file(path)
     before = stamp(path)
-    data = _unpack(path, path.read_bytes()).removeprefix(b"\xef\xbb\xbf")  # byte order mark
+    data = _unpack(path, path.read_bytes())
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = data.decode("utf-16", errors="replace").encode()
+    data = data.removeprefix(codecs.BOM_UTF8)
     refuse_changed(path, before)
     if b"\0" in data or not data.strip():  # zeros are left by a copy that failed
-        raise ValueError(f"{path}: the file holds zero bytes, or nothing: make it again")
+        raise ValueError(f"{path}: the file holds zero bytes, or nothing: write it as UTF-8")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
@@ -185,7 +186,7 @@ def open_npy(path: str | Path) -> npt.NDArray[np.number]:
     """Map the array of an ``.npy`` file into memory, read-only; its header must fit its size."""
     path = checked_file(path)
     try:
-        array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: np.memmap[Any, Any] = np.lib.format.open_memmap(path, mode="r")
     except Exception as error:  # noqa: BLE001, NumPy evaluates a header, which may be damaged
         fault = f"not an array of numbers ({one_line(error)})"
     else:
@@ -262,6 +263,8 @@ def _unpack(path: Path, data: bytes) -> bytes:
             return bz2.decompress(data)
     except (OSError, EOFError, ValueError, zlib.error):
         raise ValueError(f"{path}: the file is damaged or cut off: download it again") from None
+    except MemoryError:
+        raise ValueError(f"{path}: unpacked, it is larger than memory: check the file") from None
     if path.suffix.lower() == ".gz":
         raise ValueError(f"{path}: not a gzip file: download it again, or name it without .gz")
     return data

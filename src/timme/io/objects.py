@@ -1,4 +1,4 @@
-"""Objects of MDAnalysis and mdtraj, known by their attributes, as draft ensembles."""
+"""Objects of MDAnalysis, mdtraj and ASE, known by their attributes, as draft ensembles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from timme._arrays import Floats
 from timme.ensemble import Atoms, Ensemble, Frames
 from timme.ensemble.atoms import element_masses
 from timme.ensemble.frames import ArraySource, Source
@@ -17,7 +18,7 @@ from timme.io.topologies import atoms_of_group, quiet, times_of_reader
 from timme.io.trajectories import FileSource, index_file
 
 MDTRAJ = "mdtraj Trajectory"
-_FROM_FILES = frozenset((".lammpstrj",))  # of which MDAnalysis loses boundaries and flags
+_FROM_FILES = frozenset((".gsd", ".h5md", ".lammpstrj"))  # of which MDAnalysis loses boxes
 _WITHOUT_UNIT = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))
 
 
@@ -27,6 +28,9 @@ def from_object(source: Any) -> Ensemble | None:
         return from_universe(source.universe)
     if all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors")):
         return from_mdtraj(source)
+    first = source[0] if isinstance(source, list | tuple) and source else source
+    if all(hasattr(first, name) for name in ("get_chemical_symbols", "cell", "pbc")):
+        return from_ase(source if first is not source else [source])
     _refuse_no_array(source)
     return None
 
@@ -51,7 +55,8 @@ def from_universe(universe: Any) -> Ensemble:
             reader = reader if shared else reader.copy()
             before, times = reader.frame, times_of_reader(reader)
             _ = reader[before]
-        unit = "" if any(each.format in _WITHOUT_UNIT for each in readers) else "Å"
+        formats = {str(name) for each in readers for name in np.ravel(each.format)}
+        unit = "" if formats & _WITHOUT_UNIT else "Å"
         files = (Trajectory(len(times), len(atoms), times, unit=unit, reader=reader),)
     return _draft(FileSource(files), atoms, files[0].unit, sources or ("Universe",))
 
@@ -81,6 +86,27 @@ def from_mdtraj(source: Any) -> Ensemble:
     return _draft(frames, atoms, "nm", (MDTRAJ,))
 
 
+def from_ase(snapshots: Sequence[Any]) -> Ensemble:
+    """Return a list of Atoms of ASE as snapshots, in Å."""
+    symbols = snapshots[0].get_chemical_symbols()
+    if not symbols or any(each.get_chemical_symbols() != symbols for each in snapshots):
+        raise ValueError("ASE Atoms: snapshots need the same atoms in one order, at least 1")
+    names, times = np.array(symbols, np.str_), np.full(len(snapshots), np.nan)
+    elements = np.where(names == "X", "", names)
+    atoms = replace(Atoms.unnamed(len(names)), names=names, elements=elements)
+    atoms = replace(atoms, masses=element_masses(elements))
+    boxes = np.array([np.asarray(each.cell) * np.reshape(each.pbc, (3, 1)) for each in snapshots])
+    positions = np.array([each.positions for each in snapshots], np.float64)
+    return _draft(ArraySource(positions, boxes, times), atoms, "Å", ("ASE Atoms",))
+
+
+def box_vectors(box: Any) -> Floats:
+    """Return the vectors of a box of freud or HOOMD as rows, zeros along open directions."""
+    periodic = np.broadcast_to(getattr(box, "periodic", True), 3)
+    vectors: Floats = np.transpose(box.to_matrix()) * periodic[:, None]
+    return vectors
+
+
 def _refuse_no_array(source: object) -> None:
     """Refuse objects that NumPy would take for arrays of what they happen to hold."""
     for item in source if isinstance(source, list | tuple) else [source]:
@@ -90,8 +116,7 @@ def _refuse_no_array(source: object) -> None:
         if hasattr(item, "columns") or not numbers:
             raise TypeError(
                 f"timme.read cannot take {type(item).__name__}: pass a file, a Universe, "
-                "an mdtraj Trajectory, one table (pandas.concat), or positions as an array and "
-                "box= as vectors"
+                "an mdtraj Trajectory, Atoms of ASE, one table (pandas.concat), or an array"
             )
 
 

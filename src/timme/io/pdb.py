@@ -46,7 +46,7 @@ _NAMES = ("names", "elements", "resnames", "resids", "icodes", "chains", "altloc
 _LAST = ("END", "CONECT", "MASTER")  # records that end a whole file
 _LONGEST_LINK = 3.5  # Å: atoms farther apart are not bonded, whatever the file says
 
-Lines = npt.NDArray[np.uint8]  # (lines, 80)
+Lines = npt.NDArray[np.uint8 | np.uint32]  # (lines, 80), characters
 Links = Sequence[tuple[Hashable, Hashable]]
 Texts = dict[str, Any]  # by name, (atoms,) each, as a file has them
 
@@ -214,8 +214,15 @@ def _cell(fields: Sequence[str], symmetry: str) -> Cell | None:
 
 def _lines(data: bytes) -> Lines:
     """Lines of a PDB file, cut or filled up with blanks to 80 columns."""
-    padded = b"".join(line[:_WIDTH].ljust(_WIDTH) for line in data.split(b"\n"))
-    return np.frombuffer(padded, np.uint8).reshape(-1, _WIDTH)
+    if data.isascii():
+        padded = b"".join(line[:_WIDTH].ljust(_WIDTH) for line in data.split(b"\n"))
+        return np.frombuffer(padded, np.uint8).reshape(-1, _WIDTH)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    wide = "".join(line[:_WIDTH].ljust(_WIDTH) for line in text.split("\n")).encode("utf-32-le")
+    return np.frombuffer(wide, np.uint32).reshape(-1, _WIDTH)
 
 
 def _field(lines: Lines, start: int, stop: int) -> Strings:

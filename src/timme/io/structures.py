@@ -102,11 +102,16 @@ def from_structures(
         notes.append(
             "molecules are made whole in the unit cell: if it is a periodic box, pass box="
         )
-    coordinates = [model.coordinates[order] for model, order in zip(models, orders, strict=True)]
+    atoms, chosen = models[0].atoms.take(orders[0]), [*zip(models, orders, strict=True)]
+    vacant = np.any([model.occupancies[order] == 0 for model, order in chosen], axis=0)
+    if vacant.any() and not vacant.all():  # some programs write 0 for all atoms
+        count, named = counted(int(vacant.sum()), "atom"), atoms.label(int(vacant.argmax()))
+        notes.append(f"occupancy 0, places are uncertain: {count}, such as {named}")
+    coordinates = [model.coordinates[order] for model, order in chosen]
     source = ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
     return Ensemble(
         frames=Frames.of(source),
-        atoms=models[0].atoms.take(orders[0]),
+        atoms=atoms,
         site_atoms=np.arange(len(orders[0])),
         unit="Å",
         independent=True,
@@ -223,7 +228,7 @@ def name_copies(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
             names = [name] if name else []
             names += islice(free, int(copies[own].max()) + 1 - len(names))
             chains[own] = np.array(names, object)[copies[own]]
-            shown = ", ".join(names[:4]) + ", …" * (len(names) > 4)
+            shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
             if not named:
                 what = f"chain {name}" if name else "the chain without a name"
                 notes.append(f"{what} is there {len(names)} times, now named {shown}")

@@ -1,14 +1,13 @@
-"""Tables of tracked particles, one row for each in each frame in which it is seen; and matrices."""
+"""Tables of tracked particles: one row for each particle in each frame in which it is seen."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +20,10 @@ from timme._text import counted, is_number, one_line
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Frames
-from timme.io.files import TABLES, checked_file, kind, open_npy, read_bytes
+from timme.io.files import read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
-    from scipy import sparse
 
 Columns = str | Sequence[str | int] | None
 
@@ -43,8 +41,6 @@ _LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
 # Whole numbers as people and programs write them: anything else is a name, as numbers would make
 # one particle of 11 and 1_1, of 1 and 01, of 1.1 and 1.10.
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
-# What a JSON file raises that holds something else than the errors of all pairs.
-_BAD_CONTENT = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 
 
 def read_table(path: Path, columns: Columns = None) -> Ensemble:
@@ -76,8 +72,10 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
     n_heads = 0 if _are_numbers(chosen) and is_number(names[places[0]]) else 1
     for row, count in enumerate(n_fields[n_heads:], start=1):
         if count != len(names):
-            needed = f"{len(names)} columns are needed, got {count}"
-            raise ValueError(f"{source}: row {row}: {needed}: repair it")
+            raise ValueError(
+                f"{source}: row {row}: {len(names)} columns are needed, got {count}: repair it; "
+                "where commas are decimal signs, separate columns by semicolons"
+            )
     if len(n_fields) < len(lines):
         raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
     unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
@@ -89,7 +87,12 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         if lines[-1].endswith(separator):
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
-    values = _parse(lines[n_heads:], separator, places, source)
+    rows = lines[n_heads:]
+    commas = any("," in row for row in rows[:1]) or not any("." in row for row in rows)
+    decimal = "," if separator != "," and commas and any("," in row for row in rows) else "."
+    if decimal == ",":
+        notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
+    values = _parse(rows, separator, decimal, places, source)
     return _tracks(values, source, unit, notes, spots=spots)
 
 
@@ -110,7 +113,8 @@ def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
     names = [str(name) for name in table.columns]
     places, notes = _find_columns(names, _listed(columns), "DataFrame")
     unit = _unit_of([names[place] for place in places[2:]], "DataFrame")
-    values = [table[table.columns[place]].to_numpy() for place in places]
+    cells = getattr(table, "iloc", table)  # by place, as names may be there twice
+    values = [cells[:, place].to_numpy() for place in places]
     return _tracks(values, "DataFrame", unit, notes, spots=set(names) >= _TRACKMATE)
 
 
@@ -171,7 +175,9 @@ def _unit_of(names: Sequence[str], source: str) -> str:
     return units.pop() if len(units) == 1 and units <= _LENGTHS else ""
 
 
-def _parse(rows: list[str], separator: str, places: list[int], source: str) -> list[pd.Series[Any]]:
+def _parse(
+    rows: list[str], separator: str, decimal: str, places: list[int], source: str
+) -> list[pd.Series[Any]]:
     """Columns at some places, those of particles as text."""
     import pandas as pd
 
@@ -179,6 +185,7 @@ def _parse(rows: list[str], separator: str, places: list[int], source: str) -> l
         table = pd.read_csv(
             io.StringIO("\n".join(rows)),
             sep=separator,
+            decimal=decimal,
             header=None,
             usecols=places,
             dtype={places[1]: str},
@@ -247,8 +254,9 @@ def _refuse_twice_or_too_many(
     """Refuse two positions of a particle in one frame, and more than memory holds."""
     cell = np.sort(frame * len(names) + particle)
     for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
+        name = str(names[who]).removesuffix(".0")
         raise ValueError(
-            f"{source}: particle {names[who]} is in frame {times[when]:.15g} twice: remove one"
+            f"{source}: particle {name} is in frame {times[when]:.15g} twice: remove one"
         )
     size, left = 8 * math.prod(shape), memory.available()
     if left is not None and size > left:
@@ -262,11 +270,8 @@ def _numeric(values: Any, source: str) -> Floats:
     """Numbers of a column, NaN where there is none."""
     import pandas as pd
 
-    try:
-        return np.asarray(values, np.float64)
-    except (ValueError, TypeError):
-        column = pd.Series(values)
-        numbers = pd.to_numeric(column, errors="coerce")
+    column = pd.Series(values)
+    numbers = pd.to_numeric(column, errors="coerce")
     for row in np.flatnonzero(numbers.isna() & column.notna())[:1]:
         got = str(column.iloc[row])
         raise ValueError(f"{source}: row {row + 1}: a number is needed, got {got!r}")
@@ -287,105 +292,8 @@ def _names(particles: Any) -> tuple[npt.NDArray[Any], Ints]:
         if all(map(_WHOLE.fullmatch, names.tolist())):
             names = names.astype(np.float64)
     found, places = np.unique(names, return_inverse=True)
+    if found.dtype.kind == "U":  # c2 comes before c10
+        stems = np.strings.rstrip(found, "0123456789")
+        ranked = np.lexsort([np.strings.str_len(found), stems])
+        found, places = found[ranked], np.argsort(ranked)[places]
     return found, np.append(places, -1)[codes]
-
-
-# ---- matrices ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Matrix:
-    """A symmetric matrix of σ, or of anything else that is small for what moves together.
-
-    Attributes
-    ----------
-    values : ndarray or scipy.sparse.csr_array, shape (sites, sites)
-        Pairs that a sparse matrix does not list are not compared.
-    symbol, words, unit : str, optional
-        What its entries are; nothing where the file does not tell, and then they are σ.
-    """
-
-    values: Floats | sparse.csr_array[Any]
-    symbol: str = ""
-    words: str = ""
-    unit: str = ""
-
-
-def read_matrix(path: str | Path) -> Matrix:
-    r"""Return the symmetric matrix of a file.
-
-    Parameters
-    ----------
-    path : path
-        ``.npy``; a table without or with names (``.csv``, ``.tsv``, ``.txt``, ``.dat``); or the
-        JSON file of AlphaFold's predicted aligned error, of which the larger of both directions
-        counts.
-
-    Returns
-    -------
-    Matrix
-        Values, and what they are where the file tells.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "pairs.csv")
-    ...     size = path.write_text("0.0,0.5\n0.5,0.0\n")
-    ...     read_matrix(path).values.tolist()
-    [[0.0, 0.5], [0.5, 0.0]]
-    """
-    path = checked_file(path)
-    readers: dict[str, Callable[[Path], Any]] = {
-        ".npy": lambda path: np.array(open_npy(path)),
-        ".json": _read_aligned_errors,
-        **dict.fromkeys(TABLES, _read_rows),
-    }
-    if kind(path) not in readers:
-        raise ValueError(
-            f"{path}: a matrix is read from .npy, .csv or .json, got "
-            f"{path.suffix or 'no extension'}"
-        )
-    values = readers[kind(path)](path)
-    if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise ValueError(f"{path}: a matrix needs as many rows as columns, got {values.shape}")
-    if np.isnan(values).any():
-        raise ValueError(f"{path}: the matrix holds NaN: write inf for pairs that are not compared")
-    if kind(path) == ".json":
-        return Matrix(values, "PAE", "predicted aligned error", "Å")
-    return Matrix(values)
-
-
-def _read_rows(path: Path) -> Floats:
-    """Rows of a table; names above the columns and beside the rows are left out."""
-    lines = [line for line in read_bytes(path).decode("latin-1").split("\n") if line.strip()]
-    sign = next((sign for sign in (";", "\t", ",") if sign in lines[0]), None)
-    above, width = [field.strip() for field in lines[0].split(sign)], len(lines[-1].split(sign))
-    has_names = not above[0].startswith(tuple("+-.0123456789"))
-    # pandas leaves the corner blank, R leaves it out.
-    beside = int(has_names and (not above[0] or len(above) == width - 1))
-    rows = lines[has_names:]
-    try:
-        return np.loadtxt(
-            rows, delimiter=sign, usecols=range(beside, width), ndmin=2, comments=None
-        )
-    except ValueError as error:
-        raise ValueError(f"{path}: not a matrix of numbers: {one_line(error)}") from None
-
-
-def _read_aligned_errors(path: Path) -> Floats:
-    """Predicted aligned errors of AlphaFold's JSON files."""
-    try:
-        content = json.loads(read_bytes(path))
-        content = content[0] if isinstance(content, list) else content
-        name = "pae" if "pae" in content else "predicted_aligned_error"
-        matrix = np.array(content[name], np.float64)
-        # The error of i aligned on j is not that of j on i: two parts are as loose as the worse.
-        matrix = np.maximum(matrix, matrix.T)
-        np.fill_diagonal(matrix, 0.0 * matrix.diagonal())
-    except _BAD_CONTENT as error:
-        raise ValueError(
-            f"{path}: not a JSON file of aligned errors ('predicted_aligned_error' or 'pae'): "
-            f"{one_line(error)}"
-        ) from None
-    return matrix

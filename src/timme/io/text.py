@@ -143,9 +143,10 @@ def _walk(read_head: ReadHead, stream: BinaryIO) -> Iterator[FrameHead]:
 def _is_cut(head: _Head, lines: list[bytes], before: list[bytes]) -> bool:
     """Return whether a last line without end lacks columns or decimals; editors leave out ends."""
     words = lines[-1].split()
-    others = [line.split() for line in (*before, *lines[:-1])] if head.columns else [words]
+    others = [line.split() for line in (*before, *lines[: -1 if head.columns else 0])]  # or boxes
     decimals = [_decimals(other[-1]) for other in others if len(other) == len(words)]
-    whole = len(decimals) == len(others) if head.columns else len(words) in {3, 9}
+    whole = len(decimals) == len(others) and (head.columns or len(words) in {3, 9})
+    decimals += [] if head.columns else [_decimals(words[0])]
     return not whole or _decimals(words[-1]) < min(decimals, default=0)
 
 
@@ -281,7 +282,8 @@ def _dump_head(items: dict[str, list[list[str]]], columns: tuple[str, ...]) -> _
 
 def _parse_columns(head: _Head, lines: list[bytes]) -> Frame:
     places, columns, images = head.places, head.columns, head.images
-    counted, ids = [name for name in images if name in columns], ["id"] * ("id" in columns)
+    counted = [name for name in images if name in columns]
+    ids = ["id"] if "id" in columns else []
     numbers = _numbers(lines, columns, [*places, *counted, *ids])
     positions, axes = np.zeros((len(lines), 3)), len(places)
     positions[:, :axes] = numbers[:, :axes]
@@ -292,8 +294,8 @@ def _parse_columns(head: _Head, lines: list[bytes]) -> Frame:
     names, named = None, next((name for name in ("element", "type") if name in columns), "")
     if named:
         column = columns.index(named)
-        words = [line.split(maxsplit=column + 1)[column].decode("latin-1") for line in lines]
-        names = np.array(words, np.str_)
+        words = [line.split(maxsplit=column + 1)[column] for line in lines]
+        names = np.array([word.decode("utf-8", "backslashreplace") for word in words], np.str_)
     box = head.cell * (head.periodic & (np.arange(3) < axes))[:, None]
     id_ = numbers[:, -1].astype(np.int64) if ids else None
     return Frame(positions, box, flags if images else None, id_, names)

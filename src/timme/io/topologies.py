@@ -15,20 +15,12 @@ import numpy as np
 
 from timme._arrays import Floats, Ints, Strings
 from timme._text import one_line
-from timme.ensemble.atoms import (
-    Atoms,
-    element_masses,
-    guess_elements,
-    is_element,
-    sorted_bonds,
-)
+from timme.ensemble.atoms import Atoms, element_masses, guess_elements, is_element, sorted_bonds
 from timme.ensemble.frames import Frame
 from timme.io.files import STRUCTURES, Trajectory, cell_box, kind, read_bytes, stamp
 from timme.io.pdb import read_structure
 
 LAMMPS_DATA = frozenset((".data", ".lmp"))
-_FORMATS = {".nc": "NCDF", ".h5md": "H5MD"}  # of MDAnalysis, which does not know all extensions
-_WITHOUT_UNIT = LAMMPS_DATA | {".gsd"}
 # Columns of atoms in LAMMPS data files by their style, as MDAnalysis calls those that it uses.
 _STYLES = {
     "full": "id resid type charge x y z",
@@ -36,8 +28,12 @@ _STYLES = {
     **dict.fromkeys(("charge", "dipole", "spin"), "id type charge x y z"),
     "atomic": "id type x y z",
 }
+_REMEDIES = {
+    ".top": "of GROMACS, its TPR or GRO file",
+    ".xml": "of TrackMate, its spots as a table (Spots, Export to CSV)",
+}
 _TEXTS = ("names", "types", "elements", "resnames", "icodes", "chainIDs", "segids")
-_AS_IT_IS = "read by MDAnalysis as it is, without image flags"
+_AS_IT_IS = "read by MDAnalysis as it is"
 _ONE_AT_A_TIME = RLock()
 
 
@@ -64,9 +60,10 @@ def read_topology(path: Path) -> Topology:
             atoms = atoms_of_group(group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         fault = one_line(error).partition(", nor a ")[0].replace(str(path), "it")[:120]
+        remedy = _REMEDIES.get(kind(path), "trajectories come after it")
         raise ValueError(
             f"{path}: not a topology that can be read ({fault}): give a PDB, mmCIF, GRO, PSF, TPR, "
-            "PRMTOP, LAMMPS data or similar file, and its trajectories after it"
+            f"PRMTOP or LAMMPS data file; {remedy}"
         ) from None
     if kind(path) not in LAMMPS_DATA:
         return Topology(atoms)
@@ -109,7 +106,7 @@ def refuse_without_coordinates(path: Path) -> None:
     from MDAnalysis.coordinates.core import get_reader_for
 
     try:
-        get_reader_for(str(path), _FORMATS.get(kind(path)))
+        get_reader_for(str(path))
     except ValueError:
         raise ValueError(
             f"{path}: no coordinates are read from {kind(path) or 'such'} files: name a trajectory "
@@ -121,8 +118,7 @@ def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
     """Find the frames of a file that only MDAnalysis reads."""
     with open_by_library(path, n_atoms) as reader:
         times, count = times_of_reader(reader), int(reader.n_atoms)
-        _refuse_lost(reader)
-    unit, note = "" if kind(path) in _WITHOUT_UNIT else "Å", "" if len(times) == 1 else _AS_IT_IS
+    unit, note = "" if kind(path) in LAMMPS_DATA else "Å", "" if len(times) == 1 else _AS_IT_IS
     return Trajectory(len(times), count, times, unit=unit, note=note)
 
 
@@ -161,19 +157,6 @@ def times_of_reader(reader: Any) -> Floats:
             return np.full(reader.n_frames, np.nan)
 
 
-def _refuse_lost(reader: Any) -> None:
-    """Refuse an H5MD file of which MDAnalysis would lose more than image flags."""
-    group = getattr(reader, "_particle_group", None)
-    if group is None:
-        return
-    box = group["box"]
-    stated = np.ravel(box.attrs.get("boundary", "periodic")).astype(np.str_)
-    if "id" in group or len(group.parent) > 1 or ("edges" in box and (stated != "periodic").any()):
-        raise ValueError(
-            "MDAnalysis would lose its ids, its open directions or its other groups of particles"
-        )
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence MDAnalysis, whose readers move, so that it is asked by one thread at a time."""
@@ -191,19 +174,8 @@ def quiet() -> Iterator[None]:
 def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
-    size, _ = changed  # another file under the same name is opened anew
-    if kind(Path(path)) == ".gsd":  # MDAnalysis takes memory for as many as the file announces
-        import gsd.fl
-
-        with gsd.fl.open(path, "r", schema="hoomd") as file:
-            written = [
-                each for each in range(file.nframes) if file.chunk_exists(each, "particles/N")
-            ]
-            counts = {int(file.read_chunk(each, "particles/N")[0]) for each in written}
-        if len(counts) != 1 or 12 * max(counts) > size:
-            counted = " or ".join(f"{count:,}" for count in sorted(counts))
-            raise ValueError(f"it announces {counted} particles, which it cannot hold")
-    reader = get_reader_for(path, _FORMATS.get(kind(Path(path))))
+    del changed  # another file under the same name is opened anew
+    reader = get_reader_for(path)
     try:
         return reader(path, n_atoms=n_atoms, **_options(Path(path)))
     except ImportError:
@@ -223,10 +195,15 @@ def _options(path: Path) -> dict[str, str]:
     lines = iter(read_bytes(path).decode("latin-1").splitlines())
     title = next((line for line in lines if line.split()[:1] == ["Atoms"]), "")
     row = next(filter(None, (line.partition("#")[0].split() for line in lines)), [])
-    n_columns, third = len(row) - 3 * (len(row) > 7), row[2] if len(row) > 2 else ""
-    likely = {5: "atomic", 6: "charge" * ("." in third), 7: "full" * third.isdigit()}
-    named = title.partition("#")[2].strip().partition(" ")[0]
-    columns = _STYLES.get(named) or _STYLES.get(likely.get(n_columns, ""), "")
+    style = title.partition("#")[2].strip().partition(" ")[0]
+    n_columns = len(row) - 3 if len(row) > 7 else len(row)
+    if style not in _STYLES and n_columns == 5:
+        style = "atomic"
+    elif style not in _STYLES and n_columns == 6 and "." in row[2]:
+        style = "charge"
+    elif style not in _STYLES and n_columns == 7 and row[2].isdigit():
+        style = "full"
+    columns = _STYLES.get(style, "")
     if not columns or len(row) < len(columns.split()):
         raise ValueError("the columns of atoms are unknown: name their style, as 'Atoms # charge'")
     return {"atom_style": columns}

@@ -171,8 +171,7 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
     # Its index shows that a file holds what it announces, before a library takes memory for it.
-    indexed = kind(first) in _IN_A_ROW | FORMATS.keys() - STRUCTURES
-    own = index_file(first, cut=cut) if indexed else None
+    own = index_file(first, cut=cut) if kind(first) in FORMATS.keys() - STRUCTURES else None
     unnamed = own is not None and (bare or kind(first) == ".xyz")
     topology = _topology_of(own) if own is not None and unnamed else read_topology(first)
     n_atoms, alike = len(topology.atoms), own is not None and len(others) > 0 and len(kinds) == 1
@@ -304,6 +303,9 @@ FORMATS = {
         for name, head in text.HEADS.items()
     },
     ".dcd": Format(binary.index_dcd, binary.open_dcd, binary.read_dcd),
+    ".nc": Format(binary.index_netcdf, binary.open_netcdf, binary.read_netcdf),
+    ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
+    ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
     ".npy": Format(binary.index_npy, lambda path: nullcontext(open_npy(path)), binary.read_npy),
     **dict.fromkeys(STRUCTURES, Format(_index_models, _open_models, _read_model)),
 }

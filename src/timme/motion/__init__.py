@@ -1,11 +1,11 @@
 """Motion of the parts of a system against one another: bodies, axes, variance, correlation."""
 
+from timme.motion.body_search import Level
 from timme.motion.correlation import TwoPoint, two_point
 from timme.motion.fits import Poses, Shape, Superposition, fit, rmsf, superpose
-from timme.motion.hinges import Hinge, hinge
-from timme.motion.motions import Motions, describe_motion
-from timme.motion.rigid_bodies import Bodies, Level, bodies
-from timme.motion.screws import Screw, bending_residues, closure, effective_rotation, screw
+from timme.motion.hinges import Hinge, Motions, describe_motion, hinge
+from timme.motion.rigid_bodies import Bodies, bodies
+from timme.motion.screws import EffectiveRotation, Screw, bending_residues, screw
 from timme.motion.variance import (
     Components,
     Explained,
@@ -16,9 +16,8 @@ from timme.motion.variance import (
 )
 
 __all__ = [
-    "Bodies", "Components", "Explained", "Hinge", "Level", "Motions", "Poses", "Screw", "Shape",
-    "Superposition", "TwoPoint", "bending_residues", "bodies", "closure",
-    "describe_motion", "effective_rotation", "explained_variance", "fit", "hinge",
-    "overlap_with_bodies", "principal_components", "rmsf", "rmsip", "screw",
-    "superpose", "two_point",
+    "Bodies", "Components", "EffectiveRotation", "Explained", "Hinge", "Level", "Motions", "Poses",
+    "Screw", "Shape", "Superposition", "TwoPoint", "bending_residues", "bodies", "describe_motion",
+    "explained_variance", "fit", "hinge", "overlap_with_bodies", "principal_components", "rmsf",
+    "rmsip", "screw", "superpose", "two_point",
 ]  # fmt: skip

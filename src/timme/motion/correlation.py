@@ -58,7 +58,7 @@ def two_point(
         displacement has the weight of the snapshot in which it begins; none begins or ends in one
         of weight 0, or leads from one run to another.
     edges : array_like, shape (bins + 1,)
-        Ascending distances between which pairs are counted.
+        Edges of the distance bins, ascending.
     lags : sequence of int, optional
         In snapshots, below the length of the longest run.
     drift : bool, optional

@@ -54,7 +54,7 @@ class Poses(Described):
         return np.asarray((snapshots - self.centres[:, None]) @ self.rotations)
 
     def out_of(self, shape: Floats) -> Floats:
-        """Return places (sites, dimensions) in the frame of the body as they are in space."""
+        """Return positions in space of places (sites, dimensions) in the frame of the body."""
         return np.asarray(shape @ self.rotations.swapaxes(1, 2) + self.centres[:, None])
 
 
@@ -79,7 +79,7 @@ class Shape(Described):
 
     @property
     def verdict(self) -> str:
-        """Why the body has no orientation, or nothing."""
+        """Why the body has no orientation; empty if it has one."""
         return "" if self.n_fitted else self.flaw or MIRROR
 
 
@@ -153,7 +153,7 @@ def superpose(
     *,
     weights: npt.ArrayLike | None = None,
 ) -> Superposition:
-    """Lay all snapshots onto a body: its mean shape, turned as in the first snapshot.
+    """Superpose all snapshots on the mean shape of a body, oriented as in the first snapshot.
 
     No more than the body and one block of snapshots are held in memory.
 
@@ -183,11 +183,7 @@ def superpose(
     sites = body_sites(ensemble, on)
     positions = whole_positions(ensemble.select(sites))
     shape = shape_of(positions, site_weights(weights, len(sites)), ensemble.weights)
-    if not shape.n_fitted:
-        raise ValueError(
-            f"{ensemble.prefix}superposing needs a body with an orientation, but of the "
-            f"{len(sites)} sites chosen {shape.verdict}: select more sites"
-        )
+    require_orientation(ensemble.select(sites), "superposing", shape.verdict)
     fitted = np.flatnonzero(shape.poses.unique)
     poses, places = shape.poses, np.asarray(ensemble.frames.numbers, np.int64)
     step = LaidOnto(places, poses.rotations, poses.centres, poses.centres[fitted[0]])
@@ -376,6 +372,15 @@ def require_dimensions(ensemble: Ensemble, what: str) -> None:
         )
 
 
+def require_orientation(ensemble: Ensemble, what: str, flaw: str) -> None:
+    """Refuse sites that have no orientation, for a reason in words."""
+    if flaw:
+        raise ValueError(
+            f"{ensemble.prefix}{what} needs sites with an orientation, got {ensemble.n_sites} "
+            f"without one ({flaw}): select more sites"
+        )
+
+
 def body_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
     """Check labels of bodies, a whole number for each site."""
     labels = np.asarray(given)
@@ -411,7 +416,7 @@ def whole_positions(ensemble: Ensemble) -> Floats:
     if missing.any():
         raise ValueError(
             f"{ensemble.prefix}rigid bodies need sites that are seen in all snapshots, but "
-            f"{missing.sum()} of {len(missing)} are not: select the others, or use timme.analyse"
+            f"{missing.sum()} of {len(missing)} are not: leave these out, or use timme.analyse"
         )
     return positions
 

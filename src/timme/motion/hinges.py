@@ -4,11 +4,6 @@ Snapshots are laid onto the reference. Of the body, R̄ is the mean rotation and
 rotation vector of each snapshot; the axis is the direction in which ω varies most, the covariance
 of noise subtracted. The place is the point of the body that stays nearest to a point of the
 reference, by least squares over both: a ball joint has one, a hinge a line of them.
-
-The error of an axis is the largest of three: what noise within the bodies makes, the spread of
-draws of blocks of snapshots, and what the axes of both halves of a run (from 50 snapshots), or of
-several runs, differ by. The first is exact for white noise, and far too small where turns across
-the axis are slow. The same three are compared for the place.
 """
 
 from __future__ import annotations
@@ -22,17 +17,14 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme._text import Described
 from timme.ensemble import Ensemble
-from timme.motion.fits import warnings_of
-from timme.motion.joints import INDEX, Kind, Place, Relative, Turns, kind_of, relative
-from timme.motion.screws import FAR, is_far, nowhere
-from timme.series import correlation_time, count_drawn, draw_runs
+from timme.motion.fits import fit, rmsf, superpose, warnings_of
+from timme.motion.joints import INDEX, Kind, Place, Relative, Turns, axis_errors, kind_of, relative
+from timme.motion.rigid_bodies import Bodies, bodies
+from timme.motion.screws import FAR, Screw, bending_residues, is_far, nowhere, screw
+from timme.motion.variance import Explained, explained_variance
 
 _TURNING = {"hinge", "screw", "ball", "diffuse"}  # kinds that have an axis
 _WIDE = 30.0  # degrees: axes this far apart are worth a warning
-_CONTRADICTION = 40.0  # degrees: axes of parts farther apart are no samples of one axis
-_CONE = 1.73  # √ln 20: standard deviations that hold 95 % in two directions
-_DRAWS = 200
-_LONG = 50  # snapshots of a run whose halves are compared
 # Eigenvalues of the mean rotation that two snapshots 179° apart leave.
 _HALF_TURN = float(np.cos(np.radians(179 / 2)))
 
@@ -63,6 +55,22 @@ class Hinge(Described):
     def rms(self) -> float:
         """Root mean square of the angles about their mean, in degrees."""
         return float(np.std(self.angles)) if len(self.angles) else float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Motions(Described):
+    """The rigid bodies of an ensemble, and how they move."""
+
+    bodies: Bodies
+    reference: int  # body that is held still for the fluctuation
+    moving: tuple[int, ...]  # all others
+    relative_to: tuple[int, ...]  # body against which each of these moves
+    hinges: tuple[Hinge, ...]  # how each of these moves
+    explained: Explained  # by the bodies of every level
+    fluctuation: Floats  # (sites,), rms distance from the mean position
+    screws: tuple[Screw, ...]  # of each moving body, from the first snapshot to the last
+    bending: Ints  # sites of chains that bend between bodies on that way
+    known: tuple[Screw, ...] = ()  # of a known transition, one for each moving body
 
 
 def hinge(
@@ -135,13 +143,82 @@ def hinge(
     return replace(found, verdict="; ".join(words + about))
 
 
+def describe_motion(
+    ensemble: Ensemble,
+    *,
+    n_bodies: int | None = None,
+    reference: npt.ArrayLike | None = None,
+    transition: npt.ArrayLike | None = None,
+    seed: int = 0,
+) -> Motions:
+    """Find the bodies of an ensemble, and how each moves against one of them.
+
+    In an assembly each body moves against the largest body of its chain, and the largest bodies of
+    other chains against the largest of all.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        At least 2 snapshots in 2 or 3 dimensions; of a protein, select Cα first.
+    n_bodies : int, optional
+        Number of bodies; by default as many as stand out.
+    reference : array_like of int, optional
+        The body that holds most of these sites is the reference of all others.
+    transition : array_like, shape (2, sites, 3), optional
+        Positions before and after a known transition, NaN where unknown: the angles of each body
+        are measured about the axis about which it turns there.
+    seed : int, optional
+        Seed of the draws of snapshots.
+
+    Returns
+    -------
+    Motions
+        Without hinges where there is one body.
+
+    Examples
+    --------
+    >>> from timme.synthetic import bodies
+    >>> found = describe_motion(bodies((60, 40), spans=[60.0]).ensemble)
+    >>> found.hinges[0].kind, round(found.hinges[0].range)
+    ('hinge', 60)
+    """
+    found = bodies(ensemble, n_bodies=n_bodies)
+    still = 0 if reference is None else _body_of(found, np.asarray(reference))
+    moving = tuple(body for body in range(found.n_bodies) if body != still)
+    fixed = tuple(
+        still if reference is not None else _largest_of_chain(ensemble, found, body)
+        for body in moving
+    )
+    known, hinges, screws = list[Screw](), list[Hinge](), list[Screw]()
+    before, after = (np.asarray(ensemble.snapshot(k)[0], np.float64) for k in (0, -1))
+    for number, against in zip(moving, fixed, strict=True):
+        body, core, axis = found.members(number), found.members(against), None
+        if transition is not None:
+            known.append(_known_screw(np.asarray(transition, np.float64), ensemble, body, core))
+            axis = known[-1].axis
+        hinges.append(hinge(ensemble, body=body, reference=core, axis=axis, seed=seed))
+        screws.append(screw(before, after, body=body, reference=core))
+    return Motions(
+        bodies=found,
+        reference=still,
+        moving=moving,
+        relative_to=fixed,
+        hinges=tuple(hinges),
+        explained=explained_variance(ensemble, [level.labels for level in found.levels]),
+        fluctuation=frozen(rmsf(superpose(ensemble, found.members(still)).ensemble)),
+        screws=tuple(screws),
+        bending=_bending_sites(ensemble, before, after, found.labels),
+        known=tuple(known),
+    )
+
+
 def _with_axis(
     found: Hinge, turns: Turns, place: Place, poses: Relative, seed: int
 ) -> tuple[Hinge, list[str]]:
     """Add the axis, its place and errors; warnings about it come second."""
     ball = found.kind == "ball"
     spot = place.dot if ball else place.point
-    error, cone, point_error, apart = _errors(turns, place, poses, ball=ball, seed=seed)
+    error, cone, point_error, apart = axis_errors(turns, place, poses, ball=ball, seed=seed)
     slid = poses.weights @ (place.along * turns.angles)
     found = replace(
         found,
@@ -153,80 +230,6 @@ def _with_axis(
         point_error=point_error,
     )
     return found, _axis_warnings(turns, spot, poses, (cone, apart))
-
-
-def _errors(
-    turns: Turns, place: Place, poses: Relative, *, ball: bool, seed: int
-) -> tuple[float, float, float, float]:
-    """Errors of the axis and its cone in degrees, of the place, and the angle between parts."""
-    sides, count = turns.basis[:, 1:], len(turns.angles)
-    spot, across, rank = (place.dot, turns.basis, 6) if ball else (place.point, sides, 5)
-    squares = max(float(turns.variances[0]) * count, 1e-300)
-    axis, point = float(turns.noise[1:].sum()) / squares, poses.shift**2 / squares
-    cone = apart = float("nan")
-    if count > 2:
-        # Turns across the axis tilt it, the more so the further the body is turned.
-        draws = _draws((turns.vectors @ sides) * turns.angles[:, None], poses, seed)
-        parts, share, apart = _parts(turns, poses)
-        drawn = turns.axes(draws)
-        axis = max(axis, _variance(turns.axis, drawn, turns.axes(parts), share))
-        here = (spot - poses.near) @ across
-        drawn_places, places = (place.places(each, rank) @ across for each in (draws, parts))
-        point = max(point, _variance(here, drawn_places, places, share))
-        cone = float(np.quantile(np.linalg.norm(drawn - turns.axis, axis=1), 0.95))
-    # All is seen from the reference as the first fit has laid it.
-    arm = np.cross(np.eye(3), spot - poses.middle) @ across
-    axis += float(np.trace(sides.T @ poses.frame @ sides))
-    point += float(np.trace(arm.T @ poses.frame @ arm))
-    cone = max(cone, _CONE * float(np.sqrt(axis)))
-    error, cone = np.degrees(np.minimum([np.sqrt(axis), cone], np.pi / 2)).tolist()
-    return error, cone, float(np.sqrt(point)), apart
-
-
-def _variance(whole: Floats, drawn: Floats, parts: Floats, share: float) -> float:
-    """Variance of a vector: of draws about it, or of the mean of parts if that is larger."""
-    found = float(((drawn - whole) ** 2).sum(axis=1).mean())
-    if len(parts):
-        scatter = ((parts - parts.mean(axis=0)) ** 2).sum() / (len(parts) * (len(parts) - 1))
-        found = max(found, share * float(scatter))
-    return found
-
-
-def _draws(series: Floats, poses: Relative, seed: int) -> Floats:
-    """Shares (draws, snapshots) of snapshots drawn in blocks twice as long as series remember.
-
-    A draw of one snapshot alone, as one in nine is of three, has no axis and is left out.
-    """
-    n_snapshots, length = len(series), 1
-    if len(poses.runs) < n_snapshots:
-        time = correlation_time(series.T, replicas=poses.runs.tolist())
-        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
-    drawn = draw_runs(poses.runs.tolist(), length, n_draws=_DRAWS, seed=seed, wrap=False)
-    counts = count_drawn(drawn, n_snapshots)
-    shares = counts[(counts > 0).sum(axis=1) > 1] * poses.weights
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-
-def _parts(turns: Turns, poses: Relative) -> tuple[Floats, float, float]:
-    """Shares (parts, snapshots) of the halves of a long run, or of several runs; none if short.
-
-    By the second number the variance among parts is that of the whole: an angle that goes once
-    through its range is spread less within each half, where white noise makes larger errors. Parts
-    whose axes contradict each other are no samples of one axis, and nothing is taken off. The last
-    number is the largest angle between their axes, in degrees.
-    """
-    count, runs = len(poses.frames), poses.runs
-    if len(runs) == count or (len(runs) == 1 and count < _LONG) or runs.min() < 3:
-        return np.empty((0, count)), 1.0, 0.0
-    part = np.repeat(np.arange(len(runs)), runs)
-    part = np.arange(count) * 2 // count if len(runs) == 1 else part
-    shares = (part == np.arange(part[-1] + 1)[:, None]) * poses.weights
-    shares = shares / shares.sum(axis=1, keepdims=True)
-    axes = turns.axes(shares)
-    apart = float(np.degrees(np.arccos(np.clip(np.abs(axes @ axes.T).min(), 0.0, 1.0))))
-    spread = shares @ turns.angles**2 - (shares @ turns.angles) ** 2
-    share = 1 / float((turns.variances[0] / np.maximum(spread, 1e-300)).mean())
-    return shares, 1.0 if apart > _CONTRADICTION else min(1.0, share), apart
 
 
 def _warnings(turns: Turns, poses: Relative) -> list[str]:
@@ -267,3 +270,49 @@ def _direction(axis: npt.ArrayLike) -> Floats:
         )
     unit = given / np.abs(given).max()
     return np.asarray(unit / np.linalg.norm(unit))
+
+
+def _body_of(found: Bodies, sites: Ints) -> int:
+    labels = found.labels[sites]
+    if not (labels >= 0).any():
+        raise ValueError("the reference sites belong to no body: choose others, or none")
+    return int(np.bincount(labels[labels >= 0]).argmax())
+
+
+def _largest_of_chain(ensemble: Ensemble, found: Bodies, body: int) -> int:
+    """Body with most sites of the chain of another, or the largest of all if it is that one."""
+    in_chain = (ensemble.sites.chains == found.chains[body]) & (found.labels >= 0)
+    largest = int(np.bincount(found.labels[in_chain]).argmax())
+    return largest if largest != body else 0
+
+
+def _bending_sites(ensemble: Ensemble, before: Floats, after: Floats, labels: Ints) -> Ints:
+    """Sites, such as one for each residue, that bend between bodies of one chain in space."""
+    chains = ensemble.sites.chains
+    found = [np.empty(0, np.int64)]
+    for name in dict.fromkeys(chains.tolist()):
+        own = np.flatnonzero(chains == name)
+        if ensemble.n_dimensions == 3 and len(np.unique(labels[own])) > 1:
+            each = np.arange(len(own))
+            found.append(own[bending_residues(before[own], after[own], each, labels[own])])
+    return frozen(np.concatenate(found))
+
+
+def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:
+    """Screw of a body in a known transition, brought into the frame in which hinges are."""
+    if pair.shape != (2, ensemble.n_sites, 3) or ensemble.n_dimensions != 3:
+        raise ValueError(
+            f"a known transition needs positions of shape (2, {ensemble.n_sites}, 3), got "
+            f"{pair.shape}"
+        )
+    found = screw(*pair, body=body, reference=core)
+    if not np.isfinite(found.axis).all() or found.kind == "translation":
+        raise ValueError(
+            f"the body of {len(body)} sites turns about no axis in the known transition "
+            f"({found.verdict or found.kind}): choose structures in which it does"
+        )
+    laid = superpose(ensemble, core).ensemble.snapshot()[0]
+    here = fit(pair[0, core], np.asarray(laid, np.float64)[None, core])
+    turn, centre = here.rotations[0], here.centres[0]
+    axis, point = frozen(turn @ found.axis), frozen(turn @ found.point + centre)
+    return replace(found, axis=axis, point=point, move=frozen(turn @ found.move))

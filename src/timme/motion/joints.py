@@ -1,4 +1,10 @@
-"""Joints: poses of one body as seen from another, how it turns, and the place that stays."""
+"""Joints: poses of one body as seen from another, how it turns, and the place that stays.
+
+The error of an axis is the largest of three: what noise within the bodies makes, the spread of
+draws of blocks of snapshots, and what the axes of both halves of a run (from 50 snapshots), or of
+several runs, differ by. The first is exact for white noise, and far too small where turns across
+the axis are slow. The same three are compared for the place.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +17,17 @@ from scipy.spatial import cKDTree
 
 from timme._arrays import Floats, Ints
 from timme.ensemble import Ensemble
-from timme.motion.fits import (
-    MIRROR,
-    Shape,
-    body_sites,
-    inertia,
-    is_random,
-    require_dimensions,
-    shape_of,
-    site_weights,
-    warnings_of,
-    whole_positions,
-)
+from timme.motion import fits
+from timme.motion.fits import Shape
+from timme.series import correlation_time, count_drawn, draw_runs
 
 Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "diffuse"]
 
 INDEX = 0.9  # of a hinge, and above
+_CONTRADICTION = 40.0  # degrees: axes of parts farther apart are no samples of one axis
+_CONE = 1.73  # √ln 20: standard deviations that hold 95 % in two directions
+_DRAWS = 200
+_LONG = 50  # snapshots of a run whose halves are compared
 _UNDETERMINED = "orientation undetermined: noise turns it by 20° and more"
 
 
@@ -51,8 +52,8 @@ class Relative:
     def undetermined(self) -> str:
         """Return why noise leaves the orientation undetermined, or nothing."""
         shapes = self.body, self.reference
-        random = is_random(self.turning, *shapes)
-        return "; ".join([*warnings_of(*shapes), _UNDETERMINED]) if random else ""
+        random = fits.is_random(self.turning, *shapes)
+        return "; ".join([*fits.warnings_of(*shapes), _UNDETERMINED]) if random else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,24 +147,24 @@ def relative(
     weights: npt.ArrayLike | None,
 ) -> Relative | str:
     """Poses of a body as seen from another, or why there are none."""
-    require_dimensions(ensemble, "hinges")
-    moving, still = body_sites(ensemble, body), body_sites(ensemble, reference)
+    fits.require_dimensions(ensemble, "hinges")
+    moving, still = fits.body_sites(ensemble, body), fits.body_sites(ensemble, reference)
     shared = np.intersect1d(moving, still)
     if len(shared):
         raise ValueError(
             f"{ensemble.prefix}{len(shared)} sites are in both the body and the reference, the "
             f"first of them {ensemble.site_label(int(shared[0]))}: give each site to one of them"
         )
-    given = site_weights(weights, ensemble.n_sites)
+    given = fits.site_weights(weights, ensemble.n_sites)
     counts = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
-    both = whole_positions(ensemble.select(np.concatenate([still, moving])))
+    both = fits.whole_positions(ensemble.select(np.concatenate([still, moving])))
     near, far = np.split(both, [len(still)], axis=1)
-    core = shape_of(near, site_weights(given[still], len(still)), counts)
+    core = fits.shape_of(near, fits.site_weights(given[still], len(still)), counts)
     if not core.n_fitted:
         return f"the reference has no orientation: {core.verdict}"
     frames = np.flatnonzero(core.poses.unique & (counts > 0))
     near, far = ((core.poses.into(each) + _origin(core))[frames] for each in (near, far))
-    shape = shape_of(far, site_weights(given[moving], len(moving)), counts[frames])
+    shape = fits.shape_of(far, fits.site_weights(given[moving], len(moving)), counts[frames])
     if not shape.n_fitted:
         return f"the body has no orientation: {shape.verdict}"
     known = shape.poses.unique
@@ -171,7 +172,7 @@ def relative(
     if len(frames) < 2:
         words = f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not"
         ties = int(shape.poses.ties.sum() + core.poses.ties.sum())
-        return f"{words} in 2; in {ties} {MIRROR}" if ties else f"{words} in 2"
+        return f"{words} in 2; in {ties} {fits.MIRROR}" if ties else f"{words} in 2"
     middle = near[0].mean(axis=0)
     spots = np.array([interface_middle(far[0], near[0]), middle])
     centres = np.concatenate([shape.poses.centres[known], spots])
@@ -219,6 +220,80 @@ def kind_of(turns: Turns, place: Place, poses: Relative) -> Kind:
     return "ball" if turns.index < INDEX and place.loose <= still else "diffuse"
 
 
+def axis_errors(
+    turns: Turns, place: Place, poses: Relative, *, ball: bool, seed: int
+) -> tuple[float, float, float, float]:
+    """Errors of the axis and its cone in degrees, of the place, and the angle between parts."""
+    sides, count = turns.basis[:, 1:], len(turns.angles)
+    spot, across, rank = (place.dot, turns.basis, 6) if ball else (place.point, sides, 5)
+    squares = max(float(turns.variances[0]) * count, 1e-300)
+    axis, point = float(turns.noise[1:].sum()) / squares, poses.shift**2 / squares
+    cone = apart = float("nan")
+    if count > 2:
+        # Turns across the axis tilt it, the more so the further the body is turned.
+        draws = _draws((turns.vectors @ sides) * turns.angles[:, None], poses, seed)
+        parts, share, apart = _parts(turns, poses)
+        drawn = turns.axes(draws)
+        axis = max(axis, _variance(turns.axis, drawn, turns.axes(parts), share))
+        here = (spot - poses.near) @ across
+        drawn_places, places = (place.places(each, rank) @ across for each in (draws, parts))
+        point = max(point, _variance(here, drawn_places, places, share))
+        cone = float(np.quantile(np.linalg.norm(drawn - turns.axis, axis=1), 0.95))
+    # All is seen from the reference as the first fit has laid it.
+    arm = np.cross(np.eye(3), spot - poses.middle) @ across
+    axis += float(np.trace(sides.T @ poses.frame @ sides))
+    point += float(np.trace(arm.T @ poses.frame @ arm))
+    cone = max(cone, _CONE * float(np.sqrt(axis)))
+    error, cone = np.degrees(np.minimum([np.sqrt(axis), cone], np.pi / 2)).tolist()
+    return error, cone, float(np.sqrt(point)), apart
+
+
+def _variance(whole: Floats, drawn: Floats, parts: Floats, share: float) -> float:
+    """Variance of a vector: of draws about it, or of the mean of parts if that is larger."""
+    found = float(((drawn - whole) ** 2).sum(axis=1).mean())
+    if len(parts):
+        scatter = ((parts - parts.mean(axis=0)) ** 2).sum() / (len(parts) * (len(parts) - 1))
+        found = max(found, share * float(scatter))
+    return found
+
+
+def _draws(series: Floats, poses: Relative, seed: int) -> Floats:
+    """Shares (draws, snapshots) of snapshots drawn in blocks twice as long as series remember.
+
+    A draw of one snapshot alone, as one in nine is of three, has no axis and is left out.
+    """
+    n_snapshots, length = len(series), 1
+    if len(poses.runs) < n_snapshots:
+        time = correlation_time(series.T, replicas=poses.runs.tolist())
+        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
+    drawn = draw_runs(poses.runs.tolist(), length, n_draws=_DRAWS, seed=seed, wrap=False)
+    counts = count_drawn(drawn, n_snapshots)
+    shares = counts[(counts > 0).sum(axis=1) > 1] * poses.weights
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _parts(turns: Turns, poses: Relative) -> tuple[Floats, float, float]:
+    """Shares (parts, snapshots) of the halves of a long run, or of several runs; none if short.
+
+    By the second number the variance among parts is that of the whole: an angle that goes once
+    through its range is spread less within each half, where white noise makes larger errors. Parts
+    whose axes contradict each other are no samples of one axis, and nothing is taken off. The last
+    number is the largest angle between their axes, in degrees.
+    """
+    count, runs = len(poses.frames), poses.runs
+    if len(runs) == count or (len(runs) == 1 and count < _LONG) or runs.min() < 3:
+        return np.empty((0, count)), 1.0, 0.0
+    part = np.repeat(np.arange(len(runs)), runs)
+    part = np.arange(count) * 2 // count if len(runs) == 1 else part
+    shares = (part == np.arange(part[-1] + 1)[:, None]) * poses.weights
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    axes = turns.axes(shares)
+    apart = float(np.degrees(np.arccos(np.clip(np.abs(axes @ axes.T).min(), 0.0, 1.0))))
+    spread = shares @ turns.angles**2 - (shares @ turns.angles) ** 2
+    share = 1 / float((turns.variances[0] / np.maximum(spread, 1e-300)).mean())
+    return shares, 1.0 if apart > _CONTRADICTION else min(1.0, share), apart
+
+
 def _solve(left: Floats, right: Floats, shares: Floats, rank: int) -> Floats:
     """Shortest of the best solutions (rows, 6), the weakest directions left out."""
     squares = np.einsum("tki,tkj->tij", left, left).reshape(-1, 36)
@@ -233,7 +308,7 @@ def _solve(left: Floats, right: Floats, shares: Floats, rank: int) -> Floats:
 
 def _turning(shape: Shape) -> Floats:
     """Covariance (3, 3) of the rotation vector of one fit: ε² I⁻¹ in rad²."""
-    found = inertia(shape.places, shape.weights)
+    found = fits.inertia(shape.places, shape.weights)
     in_a_plane = np.diag([0.0, 0.0, 1 / found[2, 2]])
     inverse = np.linalg.pinv(found, hermitian=True) if shape.places.shape[1] == 3 else in_a_plane
     return np.asarray(np.nan_to_num(shape.noise) ** 2 * inverse)

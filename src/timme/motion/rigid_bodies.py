@@ -3,63 +3,34 @@
 Levels of σ are not domains: pairs near a hinge move less than the noise, and single linkage runs
 through it. Here small pieces are bodies at first; each site goes to the body in whose frame it is
 stillest; bodies join by the least growth of the rest, and sites are given out again.
+
+Chains of one sequence, such as those of a homodimer, are searched one by one: how such copies are
+packed may differ more than what moves within each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
-from timme.ensemble import Ensemble
+from timme.ensemble import Atoms, Ensemble
 from timme.hierarchy.partition import rand_index, rank_labels
 from timme.hierarchy.tree import Hierarchy, Quantity, grow
-from timme.motion.fits import degeneracy, require_dimensions, some_snapshots
-from timme.motion.pieces import (
-    GAP,
-    LEAST,
-    PART,
-    SHARP,
-    SOFT,
-    Pieces,
-    assign,
-    follow,
-    gap,
-    merges,
-    mobile_sites,
-    patches,
-    sharpness,
-    stillness,
-)
-from timme.series import effective_size
+from timme.motion.body_search import Level, Search
+from timme.motion.fits import degeneracy, require_dimensions, require_orientation, some_snapshots
+from timme.motion.pieces import LEAST, follow, merges
 
 REST = Quantity(
     "rest", words="rest that no rigid motion accounts for", clusters="rigid bodies", is_length=True
 )
 _FRAMES = 100  # snapshots at most
-_FEW_BODIES = 6  # up to which every number of bodies is looked at
-_BESIDE = 2.0  # times the rms of a piece, up to which a site beside a hinge belongs to it
-_STILL = 3.0  # times the rms of a body, up to which a mobile site belongs to it
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Level(Described):
-    """What a number of bodies accounts for."""
-
-    n_bodies: int
-    gap: float  # G; NaN for one body
-    sharpness: float  # S; NaN where G is too small, or parts are too few
-    rest: float  # rms distance of sites from their places
-    labels: Ints  # (sites,), body of each, 0 the largest; -1 for none
-
-    @property
-    def bends(self) -> bool:
-        """Whether the bodies are parts of one that bends evenly."""
-        return self.sharpness < SHARP
+_ALIKE = 0.9  # of the residues of copies are the same in the same order
+_ABOVE = 1 + 1e-9  # times a rest: what is larger is no rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,7 +50,7 @@ class Bodies(Described):
     hierarchy: Hierarchy  # of all sites; heights are the rest of the whole
     cutoff: float  # at which the clusters of the hierarchy are the bodies
     levels: tuple[Level, ...]  # by number of bodies, from one up
-    chosen: int  # place of the level that was chosen
+    chosen: int  # place of the level that was chosen; at the first, each chain is one body
     n_snapshots: int  # that were looked at
     agreement: Agreement | None  # None for fewer than 4 snapshots
 
@@ -87,6 +58,11 @@ class Bodies(Described):
     def n_bodies(self) -> int:
         """Number of bodies."""
         return int(self.labels.max()) + 1
+
+    @property
+    def n_copies(self) -> int:
+        """Number of chains that were searched one by one; 1 if all sites were searched together."""
+        return len(self.levels[0].rests)
 
     @property
     def sizes(self) -> Ints:
@@ -112,8 +88,8 @@ class Bodies(Described):
 def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     """Find the rigid bodies of an ensemble.
 
-    At most 100 snapshots, spread over all, are looked at. Half of a transition may give other
-    bodies than the whole.
+    At most 100 snapshots, evenly spaced, are used. Half of a transition may give other
+    bodies than the whole. Where all chains have the same sequence, each is searched by itself.
 
     Parameters
     ----------
@@ -121,12 +97,13 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
         At least 2 snapshots in 2 or 3 dimensions; of a protein, select Cα first. In a periodic box,
         molecules must be whole.
     n_bodies : int, optional
-        Number of bodies; by default as many as stand out.
+        Number of bodies, of each chain where chains are searched one by one; by default as many
+        as stand out.
 
     Returns
     -------
     Bodies
-        With what other numbers of bodies would account for.
+        Bodies, beside the fits of other numbers of bodies.
 
     Examples
     --------
@@ -138,150 +115,120 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     """
     require_dimensions(ensemble, "rigid bodies")
     snapshots = some_snapshots(ensemble, _FRAMES)
-    near = snapshots - snapshots[0].mean(axis=0)
-    flaws = [degeneracy(places) for places in near]
-    if all(flaws):
-        raise ValueError(
-            f"{ensemble.prefix}rigid bodies need sites with an orientation, but of the "
-            f"{ensemble.n_sites} sites {flaws[0]}: select more sites"
-        )
-    # Far from the origin, squares of positions would leave few digits for what moves.
-    tracks = np.zeros((ensemble.n_sites, len(snapshots), 3))
-    tracks[:, :, : ensemble.n_dimensions] = (
-        snapshots - snapshots.mean(axis=1, keepdims=True)
-    ).swapaxes(0, 1)
-    search = _Search.of(tracks, ordered=not ensemble.independent, asked=n_bodies or 0)
-    levels = [*search.levels()]
-    chosen = choose(levels) if n_bodies is None else _place_of(n_bodies, levels)
+    copies = find_copies(ensemble.sites)
+    if any(_flaw(snapshots[:, own]) for own in copies):
+        copies = [np.arange(ensemble.n_sites)]
+        require_orientation(ensemble, "finding rigid bodies", _flaw(snapshots))
+    ordered = not ensemble.independent
+    searches = [
+        Search.of(_tracks(snapshots[:, own]), ordered=ordered, asked=n_bodies) for own in copies
+    ]
+    chosen = max(search.chosen for search in searches)
+    levels = _join_levels(copies, searches)
     labels = levels[chosen].labels
-    hierarchy, cutoff = _hierarchy(search, search.found[chosen], labels, ensemble.unit)
+    hierarchy, cutoff = _hierarchy(copies, searches, ensemble.unit)
     return Bodies(
         labels=labels,
         chains=_chains(ensemble, labels),
         hierarchy=hierarchy,
         cutoff=cutoff,
-        levels=tuple(levels),
+        levels=levels,
         chosen=chosen,
         n_snapshots=len(snapshots),
-        agreement=_agreement(search),
+        agreement=_agreement(searches),
     )
 
 
-def choose(levels: list[Level]) -> int:
-    """Place of the largest number of bodies with a wide gap that do not bend; 0 if none has."""
-    wide = [place for place, level in enumerate(levels) if level.gap >= GAP and not level.bends]
-    return max(wide, default=0)
+def find_copies(atoms: Atoms) -> list[Ints]:
+    """Return the sites of each chain if all chains have the same sequence, else all sites at once.
+
+    Chains need as many sites as two bodies have.
+    """
+    chains = [np.flatnonzero(atoms.chains == name) for name in dict.fromkeys(atoms.chains.tolist())]
+    first, *others = (atoms.resnames[own].tolist() for own in chains)
+    alike = all(
+        each == first or SequenceMatcher(None, first, each, autojunk=False).ratio() >= _ALIKE
+        for each in others
+    )
+    return chains if alike and min(map(len, chains)) >= 2 * LEAST else [np.arange(len(atoms))]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """Bodies of some snapshots, by their number."""
-
-    tracks: Floats  # (sites, snapshots, 3)
-    ordered: bool  # in time
-    kept: Ints  # sites that are not mobile
-    pieces: Ints  # (kept,), small pieces, of which parts of bodies are made
-    found: tuple[Pieces, ...]  # bodies of the kept sites, from one body up
-    n_effective: float
-
-    @classmethod
-    def of(
-        cls, tracks: Floats, *, ordered: bool, asked: int = 0, n_effective: float = 0.0
-    ) -> _Search:
-        kept = np.flatnonzero(~mobile_sites(tracks))
-        base = assign(tracks[kept], patches(tracks[kept, 0]), least=PART)
-        # Sites beside a wide hinge, whose neighbours part, may be still in a piece after all.
-        # Pieces of a tail move much themselves and must not gather the rest of it.
-        squares = base.rests / base.sizes
-        limits = _BESIDE**2 * np.minimum(squares, np.median(squares))
-        labels = _join_still(tracks, kept, base, limits)
-        again = np.flatnonzero(labels >= 0)
-        if len(again) > len(kept):
-            kept = again
-            base = assign(tracks[kept], labels[kept], least=PART)
-        inner = tracks[kept]
-        found = {1: follow(inner, np.zeros(len(kept), np.int64))}
-        for each in _candidates(base, asked):
-            pieces = assign(inner, each, least=min(LEAST, len(kept)))
-            found.setdefault(pieces.n_bodies, pieces)
-        by_number = tuple(found[number] for number in sorted(found))
-        known = n_effective or _count_independent(inner, by_number[-1], ordered=ordered)
-        return cls(tracks, ordered, kept, base.labels, by_number, known)
-
-    def levels(self) -> Iterator[Level]:
-        """What each number of bodies accounts for."""
-        inner, cuts = self.tracks[self.kept], dict[bytes, float]()
-        whole = self.found[0]
-        for each in self.found:
-            wide = gap(inner, each, self.pieces, self.n_effective, cuts)
-            sharp = sharpness(inner, each, whole) if wide >= GAP else np.nan
-            rest = float(np.sqrt(each.rests.sum() / inner[:, :, 0].size))
-            # Mobile sites join bodies where they are still enough.
-            limits = _STILL**2 * each.rests / each.sizes
-            labels = frozen(rank_labels(_join_still(self.tracks, self.kept, each, limits)))
-            yield Level(each.n_bodies, wide, sharp, rest, labels)
+def _flaw(snapshots: Floats) -> str:
+    """Why sites have no orientation in any snapshot, or nothing."""
+    flaws = [degeneracy(places) for places in snapshots - snapshots[0].mean(axis=0)]
+    return flaws[0] if all(flaws) else ""
 
 
-def _candidates(base: Pieces, asked: int) -> Iterator[Ints]:
-    """Labels on the way from all pieces to two: few, as requested, or hard to merge further."""
-    joined = list(merges(base))
-    labels = [base.labels, *(each for *_, each in joined[:-1])]
-    growths = [np.inf, *(growth for _, _, growth, _ in joined)]
-    for each, (last, following) in zip(labels, pairwise(growths), strict=False):
-        own = np.unique(each, return_inverse=True)[1]
-        number = own.max() + 1
-        if number <= _FEW_BODIES or number == asked or following >= SOFT * last:
-            yield own
+def _tracks(snapshots: Floats) -> Floats:
+    """Tracks (sites, snapshots, 3) about the middle of all sites.
+
+    Far from the origin, squares of positions would leave few digits for what moves.
+    """
+    n_snapshots, n_sites, n_dimensions = snapshots.shape
+    about = snapshots - snapshots.mean(axis=1, keepdims=True)
+    tracks = np.zeros((n_sites, n_snapshots, 3))
+    tracks[:, :, :n_dimensions] = about.swapaxes(0, 1)
+    return tracks
 
 
-def _join_still(tracks: Floats, kept: Ints, pieces: Pieces, limits: Floats) -> Ints:
-    """Bodies of all sites; those not kept join where they move by no more than the limit."""
-    labels, places = np.full(len(tracks), -1), np.full((len(tracks), 3), np.nan)
-    labels[kept], places[kept] = pieces.labels, pieces.places
-    moved = stillness(tracks, replace(pieces, labels=labels, places=places))
-    best = moved.argmin(axis=1)
-    found = np.where(moved.min(axis=1) <= limits[best], best, -1)
-    found[kept] = pieces.labels
-    return found
+def _join_levels(copies: Sequence[Ints], searches: Sequence[Search]) -> tuple[Level, ...]:
+    """Levels of all chains, which go in step up to those that were chosen, and from there on."""
+    most = max(each.chosen for each in searches)
+    count = most + max(len(each.levels) - each.chosen for each in searches)
+    rows = ([_in_step(each, step, most) for each in searches] for step in range(count))
+    return tuple(_join(copies, row) for row in rows)
 
 
-def _count_independent(tracks: Floats, pieces: Pieces, *, ordered: bool) -> float:
-    """Number of independent snapshots, by what moves within bodies."""
-    n_snapshots, own = tracks.shape[1], pieces.labels
-    if not ordered or n_snapshots == 2:
-        return float(n_snapshots)
-    inner = np.einsum("stij,sti->sjt", pieces.rotations[own], tracks - pieces.centres[own])
-    return effective_size(inner.reshape(-1, n_snapshots))
+def _in_step(search: Search, step: int, most: int) -> Level:
+    """Level of one chain at a step; by the step `most`, all chains have the chosen ones."""
+    if step <= most:
+        return search.levels[min(step, search.chosen)]
+    return search.levels[min(search.chosen + step - most, len(search.levels) - 1)]
 
 
-def _place_of(n_bodies: int, levels: list[Level]) -> int:
-    there = [level.n_bodies for level in levels]
-    if n_bodies not in there:
-        words = ", ".join(map(str, there))
-        raise ValueError(
-            f"{n_bodies} bodies of at least {LEAST} sites were not found, only {words}"
-        )
-    return there.index(n_bodies)
+def _join(copies: Sequence[Ints], levels: Sequence[Level]) -> Level:
+    """One level of all chains from one of each."""
+    labels = np.full(sum(map(len, copies)), -1)
+    for sites, level in zip(copies, levels, strict=True):
+        labels[sites] = np.where(level.labels >= 0, level.labels + labels.max() + 1, -1)
+    rests = [level.rest for level in levels]
+    return Level(
+        n_bodies=sum(level.n_bodies for level in levels),
+        gap=_least([level.gap for level in levels]),
+        sharpness=_least([level.sharpness for level in levels]),
+        rest=float(np.sqrt(np.average(np.square(rests), weights=[len(each) for each in copies]))),
+        labels=frozen(rank_labels(labels)),
+        rests=tuple(rests),
+    )
 
 
-def _agreement(search: _Search) -> Agreement | None:
-    """Bodies found anew in alternate tenths of the snapshots."""
-    n_snapshots, known = search.tracks.shape[1], search.n_effective / 2
+def _least(values: Sequence[float]) -> float:
+    """Least of the values that are known; NaN if none is."""
+    return min((value for value in values if not np.isnan(value)), default=float("nan"))
+
+
+def _agreement(searches: Sequence[Search]) -> Agreement | None:
+    """Bodies found anew in alternate tenths of the snapshots; the least agreement of all chains."""
+    n_snapshots = searches[0].tracks.shape[1]
     if n_snapshots < 4:
         return None
-    block, found = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2, []
-    for half in (0, 1):
-        some = np.ascontiguousarray(search.tracks[:, block == half])
-        levels = [*_Search.of(some, ordered=search.ordered, n_effective=known).levels()]
-        found.append(levels[choose(levels)].labels)
-    one, other = found
-    both = (one >= 0) & (other >= 0)
-    rand = rand_index(one[both], other[both]) if both.any() else float("nan")
-    return Agreement((int(one.max()) + 1, int(other.max()) + 1), rand)
+    found = list[Agreement]()
+    block = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2
+    for search in searches:
+        halves = [search.again(block == half) for half in (0, 1)]
+        one, other = (half.levels[half.chosen].labels for half in halves)
+        both = (one >= 0) & (other >= 0)
+        rand = rand_index(one[both], other[both]) if both.any() else float("nan")
+        found.append(Agreement((int(one.max()) + 1, int(other.max()) + 1), rand))
+    return min(found, key=lambda each: each.rand)
 
 
-def _hierarchy(search: _Search, chosen: Pieces, labels: Ints, unit: str) -> tuple[Hierarchy, float]:
-    """Tree of pieces, bodies and the whole, and the cutoff of the bodies."""
+def _edges(search: Search) -> tuple[Ints, Floats, float]:
+    """Edges between the sites of one chain, and the rms rest at which each joins two clusters.
+
+    Small pieces join into the bodies that were chosen up to the third value, and these into one.
+    """
+    chosen, labels = search.found[search.chosen], search.levels[search.chosen].labels
     kept, inner = search.kept, search.tracks[search.kept]
     split = np.unique(search.pieces * chosen.n_bodies + chosen.labels, return_inverse=True)[1]
     base = follow(inner, split, steps=6)
@@ -308,10 +255,28 @@ def _hierarchy(search: _Search, chosen: Pieces, labels: Ints, unit: str) -> tupl
         rests.append(inside if len(home) else top * 1.01)
     size = inner[:, :, 0].size
     heights = np.sqrt(np.array(rests) / size)
-    tree = grow(len(labels), np.array(edges).reshape(-1, 2), heights, unit=unit, quantity=REST)
-    low = float(np.sqrt(inside / size))
-    above = heights[heights > low * (1 + 1e-9)]
-    return tree, float(np.sqrt(low * above.min())) if len(above) else low
+    return np.array(edges).reshape(-1, 2), heights, float(np.sqrt(inside / size))
+
+
+def _hierarchy(
+    copies: Sequence[Ints], searches: Sequence[Search], unit: str
+) -> tuple[Hierarchy, float]:
+    """Hierarchy of pieces, bodies and chains, which join last, and the cutoff of the bodies."""
+    trees = [_edges(search) for search in searches]
+    inside = max(own for _, _, own in trees)
+    edges = [sites[own] for sites, (own, _, _) in zip(copies, trees, strict=True)]
+    # Bodies of one chain join above the rest within those of every chain.
+    least = inside * _ABOVE**2
+    rests = np.concatenate(
+        [np.where(own > end * _ABOVE, np.maximum(own, least), own) for _, own, end in trees]
+    )
+    for sites in copies[1:]:
+        edges.append(np.array([[copies[0][0], sites[0]]]))
+        rests = np.append(rests, rests.max(initial=0.0) * 1.01)
+    n_sites = sum(map(len, copies))
+    found = grow(n_sites, np.concatenate(edges), rests, unit=unit, quantity=REST)
+    above = rests[rests > inside * _ABOVE]
+    return found, float(np.sqrt(inside * above.min())) if len(above) else inside
 
 
 def _chains(ensemble: Ensemble, labels: Ints) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
-from timme._arrays import Bools, Floats, Ints, frozen, numbers
+from timme._arrays import Bools, Floats, Ints, frozen, indices, numbers
 from timme._text import Described
 from timme.ensemble import Ensemble
 from timme.motion.fits import fit
@@ -26,6 +26,7 @@ FAR = "the axis is far outside both bodies: the motion is nearly a shift"
 _HALF_TURN = "it turns by half a turn: the axis and its opposite are equally right"
 _FLOOR = 3.0  # standard deviations above which a motion counts
 _OUTSIDE = 5.0  # times the distance of body and interface, from which an axis is far outside
+_TWIST = 1e-6  # cosine between an axis and the plane across the way, below which it has no pivot
 _WINDOW = 5  # residues
 _UNLIKE = 4.6  # χ² of three, 80 %: squared distance from the mean rotation of a body
 
@@ -33,6 +34,16 @@ _UNLIKE = 4.6  # χ² of three, 80 %: squared distance from the mean rotation of
 def nowhere() -> Floats:
     """Return a place or direction (3,) that is not known."""
     return frozen(np.full(3, np.nan))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EffectiveRotation(Described):
+    """The pure rotation nearest to a screw that carries centre to centre (Hingefind)."""
+
+    angle: float  # in degrees
+    axis: Floats  # (3,)
+    pivot: Floats  # (3,)
+    error: float  # how much worse it fits than the screw, in % of the displacement
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -48,16 +59,8 @@ class Screw(Described):
     noise: float = np.nan  # standard deviation of the angle, in degrees, from the rests
     kind: str = "undefined"  # rigid, translation, hinge, screw or undefined
     verdict: str = ""  # warnings
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class EffectiveRotation(Described):
-    """The pure rotation nearest to a screw that carries centre to centre (Hingefind)."""
-
-    angle: float  # in degrees
-    axis: Floats  # (3,)
-    pivot: Floats  # (3,)
-    error: float  # how much worse it fits than the screw, in % of the displacement
+    closure: float = np.nan  # of the cleft between the bodies, in % (DynDom); 0 for a twist
+    effective: EffectiveRotation | None = None  # (Hingefind), if the body does not only slide
 
 
 def screw(
@@ -94,9 +97,10 @@ def screw(
     """
     pair = _pair(before, after)
     seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
-    for name, sites in (("the reference", reference), ("the body", body)):
+    body, reference = (indices(each, len(seen), "sites of a body") for each in (body, reference))
+    for name, sites in (("reference", reference), ("body", body)):
         if len(sites) and not seen[sites].any():
-            return Screw(verdict=f"{name}: it is not seen in both")
+            return Screw(verdict=f"the {name} is not seen in both snapshots")
     ensemble = Ensemble.from_array(np.where(seen[:, None], pair, 0.0))
     poses = relative(ensemble, body[seen[body]], reference[seen[reference]], weights)
     if isinstance(poses, str):
@@ -106,7 +110,14 @@ def screw(
     turn, start = poses.rotations[1] @ poses.rotations[0].T, poses.centres[0]
     turning, _, shift = precision(poses.body, poses.reference, start - poses.middle)
     noise = 2 * turning, np.sqrt(2) * shift  # of both snapshots
-    return from_rotation(turn, start, poses.centres[1] - start, poses.near, noise)
+    found = from_rotation(turn, start, poses.centres[1] - start, poses.near, noise)
+    if pair.shape[2] < 3 or found.kind not in {"hinge", "screw"}:
+        return found
+    ours, theirs = body[seen[body]], reference[seen[reference]]
+    line = pair[0, ours].mean(axis=0) - pair[0, theirs].mean(axis=0)
+    closure = 100 * (1 - (found.axis @ line / (np.linalg.norm(line) or np.nan)) ** 2)
+    effective = _effective_rotation(found, pair, ours, theirs)
+    return replace(found, closure=float(closure), effective=effective)
 
 
 def from_rotation(
@@ -139,63 +150,6 @@ def from_rotation(
     kind = "screw" if abs(shift) > max(0.1 * length, _FLOOR * noise[1]) else "hinge"
     found = replace(found, axis=frozen(axis), point=frozen(point), distance=distance)
     return replace(found, kind=kind, shift=shift, verdict=verdict)
-
-
-def closure(found: Screw, before: Floats, body: Ints, reference: Ints) -> float:
-    """Return how far a motion closes the cleft between two bodies rather than twists them (DynDom).
-
-    Parameters
-    ----------
-    found : Screw
-        Of the body against the reference.
-    before : ndarray, shape (sites, 3)
-        The first snapshot.
-    body, reference : ndarray of int
-        Their sites.
-
-    Returns
-    -------
-    float
-        100 (1 − (n·e)²) %, with e from centre to centre; 0 % is a twist.
-    """
-    line = np.nanmean(before[body], axis=0) - np.nanmean(before[reference], axis=0)
-    return float(100 * (1 - (found.axis @ line / np.linalg.norm(line)) ** 2))
-
-
-def effective_rotation(
-    found: Screw, before: npt.ArrayLike, after: npt.ArrayLike, *, body: Ints, reference: Ints
-) -> EffectiveRotation:
-    """Return the pure rotation nearest to a screw that carries centre to centre (Hingefind).
-
-    Parameters
-    ----------
-    found : Screw
-        Of the body against the reference, with an axis.
-    before, after : array_like, shape (sites, 3)
-        The two snapshots.
-    body, reference : ndarray of int
-        Their sites.
-
-    Returns
-    -------
-    EffectiveRotation
-        Its axis is that of the screw, projected on the plane across the displacement.
-    """
-    first, second = _laid(_pair(before, after), reference)[:, body]
-    start = np.nanmean(first, axis=0)
-    way = np.nanmean(second, axis=0) - start
-    length = float(np.linalg.norm(way))
-    unit = way / length
-    tilt = np.arcsin(min(1.0, abs(found.axis @ unit)))
-    angle = 2 * np.arctan(np.cos(tilt) * np.tan(np.radians(found.angle) / 2))
-    axis = found.axis - unit * (unit @ found.axis)
-    axis = axis / np.linalg.norm(axis)
-    pivot = start + 0.5 * way + np.cross(axis, unit) * 0.5 * length / np.tan(angle / 2)
-    turned = Rotation.from_rotvec(angle * axis).apply(first - pivot) + pivot
-    fitted = fit(first, second[None]).out_of(first)[0]
-    rms = [np.sqrt(np.nanmean(((each - second) ** 2).sum(axis=1))) for each in (turned, fitted)]
-    error = float(100 * (rms[0] - rms[1]) / length)
-    return EffectiveRotation(float(np.degrees(angle)), frozen(axis), frozen(pivot), error)
 
 
 def bending_residues(before: Floats, after: Floats, residues: Ints, labels: Ints) -> Ints:
@@ -245,9 +199,27 @@ def _pair(before: npt.ArrayLike, after: npt.ArrayLike) -> Floats:
     return np.array(pair)
 
 
-def _laid(pair: Floats, reference: Ints) -> Floats:
-    """Both snapshots laid onto the reference in the first."""
-    return fit(pair[0][reference], pair[:, reference]).into(pair)
+def _effective_rotation(
+    found: Screw, pair: Floats, body: Ints, reference: Ints
+) -> EffectiveRotation | None:
+    """Pure rotation from centre to centre about the axis across the way between them, if any is."""
+    first, second = fit(pair[0, reference], pair[:, reference]).into(pair)[:, body]
+    start = first.mean(axis=0)
+    way = second.mean(axis=0) - start
+    length = float(np.linalg.norm(way))
+    unit = way / max(length, 1e-300)
+    axis = found.axis - unit * (unit @ found.axis)
+    share = float(np.linalg.norm(axis))  # cosine of the angle between the axis and that plane
+    if length == 0 or share < _TWIST:
+        return None
+    axis = axis / share
+    angle = 2 * np.arctan(share * np.tan(np.radians(found.angle) / 2))
+    pivot = start + 0.5 * way + np.cross(axis, unit) * 0.5 * length / np.tan(angle / 2)
+    turned = Rotation.from_rotvec(angle * axis).apply(first - pivot) + pivot
+    fitted = fit(first, second[None]).out_of(first)[0]
+    rms = [np.sqrt(((each - second) ** 2).sum(axis=1).mean()) for each in (turned, fitted)]
+    error = float(100 * (rms[0] - rms[1]) / length)
+    return EffectiveRotation(float(np.degrees(angle)), frozen(axis), frozen(pivot), error)
 
 
 def _window_rotations(before: Floats, after: Floats, residues: Ints) -> Floats:
@@ -258,7 +230,8 @@ def _window_rotations(before: Floats, after: Floats, residues: Ints) -> Floats:
         own = np.abs(residues - middle) <= _WINDOW // 2
         poses = fit(before[own], laid[None, own])
         if poses.unique[0]:
-            found[middle] = Rotation.from_matrix(poses.rotations[0]).as_rotvec()
+            # SciPy 1.15 takes writable arrays only
+            found[middle] = Rotation.from_matrix(poses.rotations[0].copy()).as_rotvec()
     return found
 
 

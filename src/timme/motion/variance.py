@@ -22,14 +22,7 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
 from timme.ensemble import Ensemble
-from timme.motion.fits import (
-    body_labels,
-    fit,
-    refuse_torn,
-    shape_of,
-    some_snapshots,
-    superpose,
-)
+from timme.motion import fits
 
 _MOST = 2000  # snapshots of components
 _MOST_EXPLAINED = 1000  # snapshots of explained variance
@@ -77,9 +70,9 @@ def principal_components(
     Parameters
     ----------
     ensemble : Ensemble
-        At least 2 snapshots; at most 2000, spread over all, are looked at.
+        At least 2 snapshots; at most 2000, evenly spaced, are used.
     on : str or array_like, optional
-        Sites of the body that snapshots are laid onto; all by default.
+        Sites of the body on which snapshots are superposed; all by default.
     n_components : int, optional
         Number of components; all by default.
     superposed : bool, optional
@@ -97,9 +90,9 @@ def principal_components(
     >>> bool(found.cumulated[0] > 0.8)
     True
     """
-    refuse_torn(ensemble)
-    laid = ensemble if superposed else superpose(ensemble, on).ensemble
-    snapshots = some_snapshots(laid, _MOST, fewest=1)
+    fits.refuse_torn(ensemble)
+    laid = ensemble if superposed else fits.superpose(ensemble, on).ensemble
+    snapshots = fits.some_snapshots(laid, _MOST, fewest=1)
     mean = snapshots.mean(axis=0)
     flat = (snapshots - mean).reshape(len(snapshots), -1)
     if (flat**2).sum() <= _STILL * (snapshots**2).sum():
@@ -130,8 +123,16 @@ def overlap_with_bodies(found: Components, labels: npt.ArrayLike) -> Floats:
     -------
     ndarray, shape (components, bodies)
         Squared length of the part of a mode in the rigid motions of a body; at most 1 in all.
+
+    Examples
+    --------
+    >>> from timme.synthetic import bodies
+    >>> planted = bodies((60, 40), spans=[30.0])
+    >>> found = principal_components(planted.ensemble, n_components=2)
+    >>> bool(overlap_with_bodies(found, planted.labels)[0].sum() > 0.95)
+    True
     """
-    given, shares = body_labels(labels, len(found.mean)), []
+    given, shares = fits.body_labels(labels, len(found.mean)), []
     for body in range(given.max() + 1):
         members = np.flatnonzero(given == body)
         flat = found.modes[:, members].reshape(len(found.modes), -1)
@@ -153,6 +154,13 @@ def rmsip(first: Components, second: Components, *, n_components: int = 10) -> f
     -------
     float
         1 for the same space, 0 for orthogonal ones.
+
+    Examples
+    --------
+    >>> from timme.synthetic import bodies
+    >>> found = principal_components(bodies((60, 40)).ensemble, n_components=3)
+    >>> round(rmsip(found, found, n_components=3), 6)
+    1.0
     """
     if first.mean.shape != second.mean.shape:
         raise ValueError(
@@ -167,12 +175,12 @@ def rmsip(first: Components, second: Components, *, n_components: int = 10) -> f
 def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> Explained:
     """Return how much of the variance rigid bodies account for, level by level.
 
-    Shapes and modes learned from alternate tenths of the snapshots are tried on the others.
+    Shapes and modes learned from alternate tenths of the snapshots are tested on the others.
 
     Parameters
     ----------
     ensemble : Ensemble
-        Snapshots in 2 or 3 dimensions; at most 1000, spread over all, are looked at.
+        Snapshots in 2 or 3 dimensions; at most 1000, evenly spaced, are used.
     levels : sequence of array_like of int, shape (sites,)
         Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
 
@@ -189,17 +197,13 @@ def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> E
     >>> found.n_bodies, bool(found.finite[0] < 1e-9 and found.finite[1] > 0.9)
     (array([1, 2]), True)
     """
-    labels = [body_labels(level, ensemble.n_sites) for level in levels]
-    snapshots = some_snapshots(ensemble, _MOST_EXPLAINED)
+    labels = [fits.body_labels(level, ensemble.n_sites) for level in levels]
+    snapshots = fits.some_snapshots(ensemble, _MOST_EXPLAINED)
     train = np.arange(len(snapshots)) // max(1, len(snapshots) // 10) % 2 == 0
     clusters = [_clusters(each) for each in labels]
     n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
-    whole = shape_of(snapshots)
-    if not whole.n_fitted:
-        raise ValueError(
-            f"{ensemble.prefix}explaining variance needs sites with an orientation, but of the "
-            f"{ensemble.n_sites} sites {whole.verdict}: select more sites"
-        )
+    whole = fits.shape_of(snapshots)
+    fits.require_orientation(ensemble, "explaining variance", whole.verdict)
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
     none = np.full(len(labels), np.nan)
@@ -253,8 +257,8 @@ def _sums(levels: list[list[Ints]], of: Callable[[Ints], float | Floats]) -> Flo
 
 def _rest(learned: Floats, test: Floats) -> float:
     """Squares that are left of snapshots of a body when its learned shape is laid onto them."""
-    shape = shape_of(learned)
-    poses = fit(shape.places, test)
+    shape = fits.shape_of(learned)
+    poses = fits.fit(shape.places, test)
     if poses.unique.all():
         return float(((poses.into(test) - shape.places) ** 2).sum())
     about = test - test.mean(axis=1, keepdims=True)  # a line: what sites vary along it
@@ -268,8 +272,8 @@ def _held_out(
     learned: Floats, test: Floats, levels: list[list[Ints]], freedom: Ints
 ) -> tuple[Floats, Floats]:
     """Shares of bodies and components, learned from some snapshots, in others."""
-    whole = shape_of(learned).places
-    ours, theirs = (fit(whole, part).into(part) - whole for part in (learned, test))
+    whole = fits.shape_of(learned).places
+    ours, theirs = (fits.fit(whole, part).into(part) - whole for part in (learned, test))
     left = _sums(levels, lambda each: _rest(learned[:, each], test[:, each]))
     return np.asarray(1 - left / (theirs**2).sum()), _of_components(ours, theirs, freedom)
 

@@ -110,7 +110,13 @@ FILES = [
     _figure("covariance", "correlation of displacements", _has("modes"), matrices.covariance),
     _figure("two-point", "against distance", _has("correlation"), motion_plots.two_point),
     File("structure.pdb", "first snapshot", structures.fits_pdb, structures.pdb, full=True),
-    File("figures/mode.pdb", "largest mode", _has("modes"), structures.mode_film, full=True),
+    File(
+        "figures/mode.pdb",
+        "largest mode",
+        structures.has_mode_film,
+        structures.mode_film,
+        full=True,
+    ),
     File("groups/groups.ndx", "for GROMACS", _has("system.numbers"), structures.ndx, full=True),
 ]
 
@@ -123,13 +129,14 @@ def _of_sides(function: Callable[..., Any]) -> Callable[..., Any]:
 COMPARISON_FILES = [
     *(file for file in FILES if file.name in ("summary.txt", RESULT)),
     File("matched.csv", "which clusters share sites", _always, tables.matched),
+    File("report.html", "the interactive page, offline", lambda _: is_built(), report_html),
     File("agreement.csv", "agreement at every pair of cutoffs", _always, tables.agreement),
     File("agreement.png", "the same as a figure", _always, matrices.agreement),
     File("dilutions.png", "both dilution plots, in the same colours", _always, plots.dilutions),
     *(
         file._replace(when=_of_sides(file.when), make=_of_sides(file.make))
         for file in FILES
-        if file.name in ("report.html", "structure.cif", "view.pml", "view.cxc", "view.tcl")
+        if file.name in ("structure.cif", "view.pml", "view.cxc", "view.tcl")
     ),
 ]
 
@@ -238,13 +245,14 @@ def export(
     result : Analysis or Comparison
         What to write.
     folder : path
-        Folder to write into; or a file, if `what` names one. A figure takes its format from the
-        suffix: ``.png``, ``.svg`` or ``.pdf``.
+        Folder to write into; or a file, if `what` names one of its kind. A figure takes its format
+        from the suffix: ``.png``, ``.svg`` or ``.pdf``.
     what : str or sequence of str, optional
-        Names of files or how these begin, such as "dilution" or "tables"; by default the whole
+        Names of files, or their beginnings, such as "dilution" or "tables"; by default the whole
         folder.
     full, overwrite : bool, optional
-        Of a whole folder: whether to write files on demand, and to replace an earlier result.
+        For a whole folder: whether to include the files written on demand, and whether to replace
+        an earlier result.
     cutoff : float, optional
         Cutoff at which clusters are shown, by default that of the finding.
 
@@ -252,6 +260,15 @@ def export(
     -------
     tuple of Path
         The files that were written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import timme
+    >>> planted = timme.synthetic.planted((2, 20), 20, motions=(1.0, 0.1)).ensemble
+    >>> found = timme.analyse(planted, confidence=False)
+    >>> [path.name for path in export(found, tempfile.mkdtemp(), "sites.csv")]
+    ['sites.csv']
     """
     if cutoff is not None:
         if not isinstance(result, Analysis) or result.finding is None:
@@ -262,11 +279,9 @@ def export(
     named = [what] if isinstance(what, str) else what
     chosen = list(dict.fromkeys(file for name in named for file in find(result, name)))
     target, kinds = Path(folder).expanduser(), _IMAGES[: 1 + full]
-    if target.suffix and len(chosen) == 1 and not target.is_dir():
-        one = chosen[0]
-        if (target.suffix in _IMAGES) != _is_figure(one):
-            allowed = ", ".join(_IMAGES) if _is_figure(one) else PurePosixPath(one.name).suffix
-            raise ValueError(f"{target}: {one.name} can be written as {allowed}")
+    known = {kind for file in FILES for kind in _kinds(file)}
+    if target.suffix and not target.is_dir() and (len(chosen) == 1 or target.suffix in known):
+        one = _one_of(chosen, target)
         chosen, kinds, target = [one._replace(name=target.name)], (target.suffix,), target.parent
     else:
         target.mkdir(parents=True, exist_ok=True)
@@ -289,6 +304,14 @@ def plot(analysis: Any, name: str, ax: Axes | None = None) -> Any:
     -------
     Axes or Figure
         What was drawn.
+
+    Examples
+    --------
+    >>> import timme
+    >>> planted = timme.synthetic.planted((2, 20), 20, motions=(1.0, 0.1)).ensemble
+    >>> found = timme.analyse(planted, confidence=False)
+    >>> plot(found, "dilution").get_xlabel()
+    'Particles, in the order of the hierarchy'
     """
     return find(analysis, name, figures=True)[0].make(analysis, ax=ax)
 
@@ -301,7 +324,7 @@ def find(result: Any, name: str, *, figures: bool = False) -> list[File]:
     found = found or [f for f in listed if name and any(s.startswith(name) for s in stems[f])]
     if not found:
         known = sorted({_stem(file) for file in listed})
-        near = difflib.get_close_matches(name, known, n=1) or [", ".join(known)]
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.75) or [", ".join(known)]
         raise ValueError(f"this result has no file {name!r}: choose {near[0]}")
     return found
 
@@ -312,6 +335,22 @@ def _stem(file: File) -> str:
 
 def _is_figure(file: File) -> bool:
     return file.name.endswith(".png")
+
+
+def _kinds(file: File) -> Sequence[str]:
+    return _IMAGES if _is_figure(file) else (PurePosixPath(file.name).suffix,)
+
+
+def _one_of(files: Sequence[File], target: Path) -> File:
+    """Return the one of the files that can be written under the suffix of the target."""
+    fitting = [file for file in files if target.suffix in _kinds(file)]
+    if len(fitting) == 1:
+        return fitting[0]
+    names = ", ".join(file.name for file in fitting or files)
+    if fitting:
+        raise ValueError(f"{target} is one file: choose one of {names}, or a folder")
+    allowed = ", ".join(dict.fromkeys(kind for file in files for kind in _kinds(file)))
+    raise ValueError(f"{target}: {names} can be written as {allowed}")
 
 
 def _write(file: File, result: Any, folder: Path, kinds: Sequence[str]) -> list[str]:

@@ -134,6 +134,4 @@ def _draw(
 
 def _scale(axes: Axes, drawn: Any, label: str, extend: str = "neither") -> None:
     """Draw the scale of colours beside axes."""
-    bar = axes.figure.colorbar(drawn, ax=axes, extend=extend)
-    bar.set_label(label, size=style.NORMAL)
-    bar.ax.tick_params(labelsize=style.SMALL, width=0.7, length=3)
+    axes.figure.colorbar(drawn, ax=axes, extend=extend, label=label)

@@ -62,7 +62,7 @@ def modes(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def two_point(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw correlated displacements against distance; hollow where there is no error."""
-    found, palette = style.need(analysis.correlation), style.palette_of(analysis)
+    found, palette = style.need(analysis.correlation), style.PALETTES[style.palette_of(analysis)]
     axes = style.new_axes(ax)
     for row, lag in enumerate(found.lags.tolist()):
         look: dict[str, Any] = {"color": palette[row % len(palette)], "markersize": 3}

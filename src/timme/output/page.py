@@ -25,7 +25,7 @@ from timme._arrays import Ints
 from timme._text import counted
 from timme.analysis import tables
 from timme.analysis.finding import Finding
-from timme.analysis.result import Analysis, Body
+from timme.analysis.result import Analysis, Body, Comparison
 from timme.ensemble.atoms import unit_label
 from timme.ensemble.residues import is_nucleic, is_protein
 from timme.hierarchy.condensed import condense
@@ -36,6 +36,7 @@ from timme.output import matrices, space, style
 FORMAT = 6
 _EXACT = {"gaps", "levels"}  # which the page compares with cutoffs
 _MOST_BINS = 400  # of a matrix
+_LONGEST_SYMBOL = 3  # σc and PAE, no word
 _LOOKS = {"well supported": "solid", "tentative": "hatched", "not established": "faded"}
 MISSING = (
     "the interactive page is not part of this installation, because npm could not be reached when "
@@ -58,17 +59,17 @@ def is_built() -> bool:
     return files("timme").joinpath("page", "report.html").is_file()
 
 
-def scene_json(analysis: Analysis) -> str:
+def scene_json(result: Analysis | Comparison) -> str:
     """Return the scene of a result as JSON."""
-    return json.dumps(scene(analysis), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(scene(result), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def report_html(analysis: Analysis) -> str:
+def report_html(result: Analysis | Comparison) -> str:
     """Return the page of a result as one file.
 
     Parameters
     ----------
-    analysis : Analysis
+    result : Analysis or Comparison
         With its finding.
 
     Returns
@@ -82,9 +83,9 @@ def report_html(analysis: Analysis) -> str:
     policy = f"default-src 'none'; {scripts}; style-src {_hash(style)}; img-src data: blob:"
     parts = {
         "POLICY": f"{policy}; base-uri 'none'; form-action 'none'",
-        "TITLE": html.escape(analysis.made.title or "TIMME"),
+        "TITLE": html.escape(result.made.title or "TIMME"),
         "STYLE": style,
-        "SCENE": _shrink(scene_json(analysis)),
+        "SCENE": _shrink(scene_json(result)),
         "SCRIPT": _shrink(script),
         "LOADER": loader,
     }
@@ -103,12 +104,12 @@ def _hash(text: str) -> str:
 # ---- the scene -----------------------------------------------------------------------------------
 
 
-def scene(analysis: Analysis) -> Scene:
+def scene(result: Analysis | Comparison) -> Scene:
     """Return what the page shows of a result.
 
     Parameters
     ----------
-    analysis : Analysis
+    result : Analysis or Comparison
         With its finding.
 
     Returns
@@ -116,6 +117,15 @@ def scene(analysis: Analysis) -> Scene:
     dict
         Plain data that JSON can hold.
     """
+    if isinstance(result, Analysis):
+        return _scene(result)
+    first, second = (_scene(side) for side in result.sides)
+    other = first | {"side": result.names[0], "space": None}
+    return second | {"side": result.names[1], "other": other}
+
+
+def _scene(analysis: Analysis) -> Scene:
+    """Return what the page shows of a result that is not a comparison."""
     tree, whole, made = analysis.hierarchy, analysis.atom_hierarchy, analysis.made
     large, cutoff = tables.min_size(analysis), style.cutoff_of(analysis)
     suggested = suggest(tree, large=large, min_size=max(2, large))
@@ -184,7 +194,7 @@ def _pack(values: npt.NDArray[Any], *, exact: bool) -> Any:
 def _finding(found: Finding | None, size: str, cutoff: float) -> Scene:
     """Words of a finding, and the cutoff at which the page opens."""
     found = found or Finding("none", "", "", (), (), np.empty(0, np.int64), (), None)
-    words = {"kind": found.kind, "sentence": found.sentence, "badge": found.sure}
+    words = {"sentence": found.sentence, "badge": found.sure}
     return words | {"size": size, "facts": found.facts, "notes": found.notes, "cutoff": cutoff}
 
 
@@ -192,6 +202,8 @@ def _size(analysis: Analysis) -> str:
     system, known = analysis.system, analysis.confidence
     name = system.shown_name if system.shown_name == "Cα" else f"{system.shown_name}s"
     size = [f"{len(system.shown):,} {name}"]
+    if analysis.made.recipe == "compare":
+        return f"{size[0]} in both results"
     if system.n_snapshots:
         size.append(counted(system.n_snapshots, "snapshot"))
     if known is not None and math.isfinite(known.sampling.n_effective):
@@ -201,31 +213,31 @@ def _size(analysis: Analysis) -> str:
 
 def _quantity(analysis: Analysis) -> Scene:
     quantity = analysis.hierarchy.quantity
-    names = {"symbol": quantity.symbol, "cutoff": quantity.cutoff, "words": quantity.words}
-    return names | {"unit": unit_label(quantity.unit), "isLength": quantity.is_length}
+    is_symbol = len(quantity.cutoff) <= _LONGEST_SYMBOL
+    at = quantity.cutoff if is_symbol else "cutoff"
+    return {"cutoff": quantity.cutoff, "at": at, "unit": unit_label(quantity.unit)}
 
 
 # ---- the finding in pictures ---------------------------------------------------------------------
 
 
 def _colours(analysis: Analysis) -> Scene:
-    palette = style.palette_of(analysis)
+    chosen = style.palette_of(analysis)
     return {
-        "core": palette[0],
+        "core": style.SAFE[0],
         "rest": style.REST,
-        "palette": palette,
-        "families": style.family_colours(analysis),
-        "heights": _ramp(64, 0.0, 1.0),
-        "sizes": _ramp(5, 0.2, 0.92),
+        "palettes": [
+            {
+                "name": name,
+                "groups": style.group_colours(analysis, name)[:-1].tolist(),
+                "families": style.family_colours(analysis, name),
+            }
+            for name in sorted(style.PALETTES, key=lambda name: name != chosen)
+        ],
+        "heights": style.ramp(64, 0.0, 1.0),
+        "sizes": style.ramp(5, 0.2, 0.92),
         "theory": "#888888",
     }
-
-
-def _ramp(count: int, low: float, high: float) -> list[str]:
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(low, high, count)]
 
 
 def _groups(analysis: Analysis) -> Scene | None:
@@ -234,15 +246,13 @@ def _groups(analysis: Analysis) -> Scene | None:
     n_groups = int(labels.max(initial=-1)) + 1
     if n_groups == 0:
         return None
-    paint, what = style.group_colours(analysis).tolist(), style.group_word(analysis)
-    rows = []
+    what, rows = style.group_word(analysis), []
     for group in range(n_groups):
         members = np.flatnonzero(labels == group)
         are_bodies = what == "body" and n_groups == len(bodies)
         fit, moves = _body(bodies[group]) if are_bodies else _inside(analysis, members)
         names = tables.runs(analysis.shown_atoms, members)
-        row = {"colour": paint[group], "members": names, "size": str(len(members))}
-        rows.append(row | {"fit": fit, "moves": moves})
+        rows.append({"members": names, "size": str(len(members)), "fit": fit, "moves": moves})
     return {"what": what, "labels": labels, "rows": rows}
 
 
@@ -263,18 +273,18 @@ def _inside(analysis: Analysis, members: Ints) -> tuple[str, str]:
 
 def _scales(analysis: Analysis, suggested: list[tuple[float, str]]) -> list[Scene]:
     whole = style.cutoff_of(analysis)
-    scales = [] if whole is None else [("whole finding", whole)]
+    scales = [] if whole is None else [{"label": "whole finding", "cutoff": whole}]
     for cutoff, reason in reversed(suggested):
-        plateau = reason.startswith("widest")
-        scales.append(("widest plateau" if plateau else "paper's inflection", cutoff))
-    return [{"label": label, "cutoff": cutoff} for label, cutoff in scales]
+        label = "widest plateau" if reason.startswith("widest") else "paper's inflection"
+        scales.append({"label": label, "cutoff": cutoff})
+    return scales
 
 
 # ---- sites and clusters --------------------------------------------------------------------------
 
 
 def _sites(analysis: Analysis) -> Scene:
-    names = ("names", "elements", "resnames", "resids", "icodes", "chains")
+    names = ("elements", "resnames", "resids", "icodes", "chains")
     columns = {name: getattr(analysis.system.sites, name) for name in names}
     return {"objects": analysis.system.site_objects} | columns
 
@@ -282,14 +292,16 @@ def _sites(analysis: Analysis) -> Scene:
 def _shown(analysis: Analysis) -> Scene:
     system, atoms, places = analysis.system, analysis.shown_atoms, style.places_of(analysis)
     numbers = np.char.add(atoms.resids.astype(np.str_), atoms.icodes)
+    numbers = atoms.names if tables.have_own_names(atoms) else numbers
     named = len({*zip(atoms.chains.tolist(), numbers.tolist(), strict=True)}) == len(numbers)
     polymer = is_protein(atoms) | is_nucleic(atoms)
+    one_segment = len(set(atoms.chains.tolist())) == 1 and len(str(atoms.chains[0])) > 1
     return {
         "word": "residues" if polymer.any() else f"{system.shown_name}s",
         "label": places.label,
         "minSize": tables.min_size(analysis),
         "names": (numbers if named else system.names[system.shown]).tolist(),
-        "chains": atoms.chains if named else np.full(len(numbers), ""),
+        "chains": atoms.chains if named and not one_segment else np.full(len(numbers), ""),
         "sites": system.object_sites[system.shown],
         "order": places.order,
         "numbers": places.numbers,
@@ -311,33 +323,32 @@ def _clusters(analysis: Analysis) -> list[Scene]:
     condensed = condense(tree, min_size=large)
     rows = []
     for place, (node, record) in enumerate(zip(condensed.nodes, analysis.clusters, strict=True)):
-        assessed, separation = not math.isnan(record.support), record.separation
-        sure = tables.verdict(analysis, place)
+        sure, apart = tables.verdict(analysis, place), record.separation
+        known = sure and apart and apart.inside > 0
         own = (condensed.owners == place) & (tree.sizes >= large)
-        start = int(tree.starts[node])
-        run = {"start": start, "stop": start + int(tree.sizes[node])}
-        forms, joins = float(tree.births[own].min()), float(tree.deaths[node])
-        words = {
-            "members": tables.runs(analysis.shown_atoms, record.sites),
-            "support": f"{100 * record.support:.0f} %" if assessed else "",
-            "separation": f"{separation.ratio:.1f}×" if assessed and separation else "",
+        row = {
+            "start": int(tree.starts[node]),
+            "stop": int(tree.starts[node] + tree.sizes[node]),
+            "forms": float(tree.births[own].min()),
+            "joins": float(tree.deaths[node]),
+            "support": f"{100 * record.support:.0f} %" if sure else "",
+            "separation": f"{apart.across / apart.inside:.1f}×" if apart and known else "",
             "look": _LOOKS.get(sure, "plain"),
             "verdict": f"{sure.capitalize()}." if sure else "",
         }
-        rows.append(run | {"forms": forms, "joins": joins} | words)
+        rows.append(row)
     return rows
 
 
 def _curves(analysis: Analysis, limits: tuple[float, float]) -> Scene:
     tree, large = analysis.hierarchy, tables.min_size(analysis)
     curves = count_clusters(tree, large=large, cutoffs=tree.levels)
-    chance = analysis.confidence and analysis.confidence.chance
     drawn: Scene = {"theory": None, "chance": None}
     if analysis.made.theory and analysis.system.n_snapshots == 2:
         grid = np.linspace(*limits, 200)
         joined = theory.join_probability(grid, link_length=analysis.made.length or 1.0)
         drawn["theory"] = {"cutoffs": grid, "fraction": theory.tail_fraction(joined, large=large)}
-    if chance:
+    if analysis.confidence and (chance := analysis.confidence.chance):
         high = np.quantile(chance.largest, 0.95, axis=0)
         drawn["chance"] = {"cutoffs": chance.cutoffs, "largest": high}
     return drawn | {
@@ -350,7 +361,10 @@ def _curves(analysis: Analysis, limits: tuple[float, float]) -> Scene:
 
 
 def _matrix(analysis: Analysis) -> Scene | None:
-    """σ of pairs of shown objects in the order of the axis; of many objects, means of bins."""
+    """σ of pairs of shown objects in the order of the axis; of many objects, means of bins.
+
+    Few pairs have a σ far above all others: steps are those of a root.
+    """
     if analysis.fluctuations is None:
         return None
     sigma = matrices.bin_sigma(analysis, _MOST_BINS)
@@ -358,19 +372,21 @@ def _matrix(analysis: Analysis) -> Scene | None:
     known = np.isfinite(upper)
     if not known.any():
         return None
-    top = float(upper[known].max()) or 1.0
+    low, top = float(upper[known].min(initial=0.0)), float(upper[known].max())
     values = np.full(len(upper), 255, dtype=np.uint8)
-    values[known] = np.rint(254 * upper[known] / top)
+    values[known] = np.rint(254 * np.sqrt((upper[known] - low) / (top - low or 1.0)))
     name = f"{analysis.hierarchy.quantity.symbol} of pairs"
-    return {"name": name, "size": len(sigma), "top": top, "values": values}
+    return {"name": name, "size": len(sigma), "low": low, "top": top, "values": values}
 
 
 # ---- sampling and origin -------------------------------------------------------------------------
 
 
 def _sampling(analysis: Analysis) -> Scene:
-    known = analysis.confidence
-    facts = [["snapshots", f"{analysis.system.n_snapshots:,}"]]
+    known, n_snapshots = analysis.confidence, analysis.system.n_snapshots
+    facts = []
+    if n_snapshots and analysis.made.recipe != "compare":
+        facts.append(["snapshots", f"{n_snapshots:,}"])
     if known is not None and len(known.sampling.replicas) > 1:
         facts.append(["runs", ", ".join(f"{n:,} snapshots" for n in known.sampling.replicas)])
     if known is not None and math.isfinite(known.sampling.n_effective):

@@ -55,7 +55,7 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
     in_space &= analysis.system.coordinates.shape[1] > 1
     height, ratios = (1.55, (1.1, 1)) if in_space else (1.15, (0.08, 1))
     figure = style.new_figure(height * style.HEIGHT, 1.2 * style.WIDTH)
-    upper, lower = map(style.set_letters, figure.subplots(2, 1, height_ratios=ratios))
+    upper, lower = figure.subplots(2, 1, height_ratios=ratios)
     if analysis.finding is not None:
         whole = re.sub(r"(?<=\b\w) (?=\d)|(?<=\d) (?=\w+\))", "\xa0", analysis.finding.sentence)
         caption = "\n".join(textwrap.wrap(whole, 72, break_on_hyphens=False))
@@ -146,7 +146,7 @@ def dilutions(comparison: Comparison, ax: Axes | None = None) -> Figure:
     figure = style.new_figure(1.9 * style.HEIGHT)
     each = zip(figure.subplots(2, 1), comparison.sides, comparison.names, strict=True)
     for axes, side, name in each:
-        dilution(side, style.set_letters(axes))
+        dilution(side, axes)
         axes.set_title(name, size=style.NORMAL, parse_math=False)
     return figure
 
@@ -235,11 +235,8 @@ def fraction(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the fraction of sites in clusters of each small size."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
     axes, counted = style.new_axes(ax), style.count(analysis)
-    shades = [to_hex(colormaps["viridis"](x)) for x in np.linspace(0.1, 0.92, len(counted.sizes))]
+    shades = style.ramp(len(counted.sizes), 0.1, 0.92)
     rows = zip(counted.sizes, counted.size_fractions, shades, strict=True)
     _draw_curves(axes, counted, {f"$r$ = {size}": (row, shade) for size, row, shade in rows})
     small = np.array(counted.sizes)[:, None]

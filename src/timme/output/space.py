@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from timme._arrays import Bools, Floats, Ints
 from timme.analysis import tables
 from timme.analysis.result import Analysis, Body
-from timme.ensemble.atoms import angstroms, unit_label
+from timme.ensemble.atoms import unit_label
 from timme.ensemble.space import Boxes
 from timme.motion.fits import fit
 from timme.motion.hinges import Hinge
 from timme.output import structures, style
+from timme.output.structures import in_space
 
 MISSING = -32768  # in frames, of a site that is not seen
 _MOST_STEPS = 32_000  # from the centre to the farthest site
@@ -85,33 +85,29 @@ def motion(analysis: Analysis) -> Part | None:
 
 
 def _axis(analysis: Analysis, number: int, body: Body, hinge: Hinge) -> Part | None:
-    """Return the arrow along an axis, and the way of the centre of a body about it."""
+    """Return the arrow along an axis, and the way of the centre of a body about it.
+
+    A small turn with a large shift has an axis far away from everything: it is not drawn.
+    """
     if len(hinge.axis) != 3 or not np.isfinite(hinge.axis).all() or not len(hinge.angles):
         return None
     places, point = (in_space(x, analysis) for x in (analysis.system.coordinates, hinge.point))
     own = analysis.system.object_sites[analysis.system.shown[body.sites]]
     centre = np.nanmean(places[own], axis=0)
     foot = point + hinge.axis * ((centre - point) @ hinge.axis)
-    reach = _REACH * float((np.nanmax(places, axis=0) - np.nanmin(places, axis=0)).max())
+    width = float((np.nanmax(places, axis=0) - np.nanmin(places, axis=0)).max())
+    if np.linalg.norm(centre - foot) > width:
+        return None
     turns = np.linspace(hinge.angles.min(), hinge.angles.max(), 2 + int(hinge.range / 3))
     about = Rotation.from_rotvec(np.outer(turns - hinge.angles[0], hinge.axis), degrees=True)
     return {
         "body": number,
-        "from": (foot - reach * hinge.axis).tolist(),
-        "to": (foot + reach * hinge.axis).tolist(),
+        "from": (foot - _REACH * width * hinge.axis).tolist(),
+        "to": (foot + _REACH * width * hinge.axis).tolist(),
         "cone": hinge.axis_cone if hinge.axis_cone > 0 else None,
         "arc": foot + about.apply(_BESIDE * (centre - foot)),
         "label": f"{hinge.range:.0f}°",
     }
-
-
-def in_space(points: npt.ArrayLike, analysis: Analysis) -> Floats:
-    """Return points or vectors in three dimensions, 0 in those they lack; of molecules in Å."""
-    scale = angstroms(analysis.system.unit) or 1.0
-    given = np.asarray(points, dtype=np.float64)[..., :3] * scale
-    found = np.zeros((*given.shape[:-1], 3))
-    found[..., : given.shape[-1]] = given
-    return found
 
 
 def _spacing(points: Floats) -> float:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints
 from timme.analysis.result import Analysis
 from timme.analysis.tables import min_size
 from timme.ensemble import Ensemble
-from timme.ensemble.atoms import Atoms
+from timme.ensemble.atoms import Atoms, angstroms
 from timme.ensemble.residues import residue_index
 from timme.output import style
 
@@ -71,23 +72,30 @@ def seen(analysis: Analysis) -> Ints:
 
 
 def positions(analysis: Analysis) -> Floats:
-    """Return where these sites are (sites, 3): in Å if the unit is nm, else in their own unit."""
-    known = np.asarray(analysis.system.coordinates[seen(analysis), :3], np.float64)
-    return np.pad(known, ((0, 0), (0, 3 - known.shape[1]))) * scale(analysis.system.unit)
+    """Return where these sites are (sites, 3)."""
+    return in_space(analysis.system.coordinates[seen(analysis)], analysis)
+
+
+def in_space(points: npt.ArrayLike, analysis: Analysis) -> Floats:
+    """Return points or vectors in three dimensions, 0 in those they lack; of molecules in Å."""
+    given = np.asarray(points, dtype=np.float64)[..., :3]
+    found = np.zeros((*given.shape[:-1], 3))
+    found[..., : given.shape[-1]] = given * scale(analysis.system.unit)
+    return found
 
 
 def scale(unit: str) -> float:
-    """Return the factor from a unit to that of structure files."""
-    return 10.0 if unit == "nm" else 1.0
+    """Return the factor from a unit of molecules to Å, 1 for other units."""
+    return angstroms(unit) or 1.0
 
 
 def title(analysis: Analysis) -> str:
-    """Return what the columns mean, in printable ASCII."""
+    """Return what the columns mean, for a comment: PyMOL would run what follows a semicolon."""
     cutoff = style.cutoff_of(analysis)
     at = "no cutoff" if cutoff is None else analysis.hierarchy.quantity.cutoff_text(cutoff)
     columns = f"B-factor = group of the finding, occupancy = cluster at {at}"
     plain = f"{analysis.made.title}: {columns}, both from 1, 0 for none".translate(_ASCII)
-    return re.sub(r"[^ -~]+", "?", plain)
+    return re.sub(r"[^\w .,:=()+<>-]+", "?", plain, flags=re.ASCII)
 
 
 def _word(name: str, default: str) -> str:
@@ -189,9 +197,18 @@ def pdb(analysis: Analysis) -> str:
 def _pdb(made: gemmi.Structure) -> str:
     import gemmi
 
+    made.shorten_chain_names()  # of the first model
+    for model in made:
+        for chain, first in zip(model, made[0], strict=True):
+            chain.name = first.name
     # Ends of chains take no serial number, so that atoms have the same in both formats.
     options = gemmi.PdbWriteOptions(cryst1_record=made.cell.is_crystal(), numbered_ter=False)
     return str(made.make_pdb_string(options))
+
+
+def has_mode_film(analysis: Analysis) -> bool:
+    """Return whether there is a mode of sites in space."""
+    return analysis.modes is not None and analysis.system.coordinates.shape[1] == 3
 
 
 def mode_film(analysis: Analysis) -> str:
@@ -200,7 +217,7 @@ def mode_film(analysis: Analysis) -> str:
     sites, way = analysis.system.sites, 2 * modes.modes[0] * np.sqrt(modes.variances[0])
     none = np.zeros(len(sites), np.int64)
     steps = np.sin(np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False))
-    films = [(modes.mean + step * way) * scale(analysis.system.unit) for step in steps]
+    films = [in_space(modes.mean + step * way, analysis) for step in steps]
     columns = groups_of_sites(analysis), none
     return _pdb(
         _structure([_model(sites, shown, film, columns, k + 1) for k, film in enumerate(films)])

@@ -8,6 +8,7 @@ have the same colours. Clusters at a cutoff are coloured by their family
 from __future__ import annotations
 
 import io
+import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -50,15 +51,16 @@ _DPI = 200
 _STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000])
 
 
-def palette_of(analysis: Analysis) -> tuple[str, ...]:
-    """Return the palette that the settings name, the safe one by default."""
-    return PALETTES.get(str(getattr(analysis.made.settings, "palette", "")), SAFE)
+def palette_of(analysis: Analysis) -> str:
+    """Return the name of the palette in the settings, by default that of the safe one."""
+    return str(getattr(analysis.made.settings, "palette", "safe"))
 
 
-def group_colours(analysis: Analysis) -> Strings:
+def group_colours(analysis: Analysis, palette_name: str | None = None) -> Strings:
     """Return the colour of each group and body as #rrggbb and, last, grey: -1 is for no group."""
     n_bodies = 0 if analysis.motion is None else analysis.motion.bodies.n_bodies
-    n_groups, palette = max(_n_groups(analysis), n_bodies), palette_of(analysis)
+    n_groups = max(_n_groups(analysis), n_bodies)
+    palette = PALETTES[palette_name or palette_of(analysis)]
     return np.array([*(palette[group % len(palette)] for group in range(n_groups)), REST])
 
 
@@ -85,13 +87,14 @@ def cutoff_of(analysis: Analysis) -> float | None:
     return None if analysis.finding is None else analysis.finding.cutoff
 
 
-def family_colours(analysis: Analysis) -> Strings:
+def family_colours(analysis: Analysis, palette_name: str | None = None) -> Strings:
     """Return the colour of each family of clusters (families,) as #rrggbb.
 
     The family of the cluster that shares most sites with a group, if this is more than half of
     those in either, has the colour of that group; others take the rest of the palette in turn.
     """
-    tree, labels, palette = analysis.hierarchy, finding_labels(analysis), palette_of(analysis)
+    tree, labels = analysis.hierarchy, finding_labels(analysis)
+    palette = PALETTES[palette_name or palette_of(analysis)]
     number, chosen, n_groups = families(tree), np.full(tree.n_sites, -1), _n_groups(analysis)
     for group in range(n_groups):
         members = np.asarray(labels == group)
@@ -120,12 +123,6 @@ class Places:
     chains: Strings  # (places,)
     label: str
 
-    @property
-    def bounds(self) -> Ints:
-        """Places at which a chain starts, and the end of the last."""
-        changes = np.flatnonzero(self.chains[1:] != self.chains[:-1]) + 1
-        return np.concatenate([[0], changes, [len(self.chains)]])
-
 
 def places_of(analysis: Analysis) -> Places:
     """Return the order of the shown objects along an axis, as the settings say."""
@@ -137,8 +134,9 @@ def places_of(analysis: Analysis) -> Places:
         name = f"{system.shown_name.capitalize()}s, in the order of the hierarchy"
         return Places(analysis.hierarchy.order, numbers, blank, name)
     atoms = analysis.shown_atoms
-    name = f"Residue ({system.shown_name})" if (atoms.resnames != "").all() else system.shown_name
-    label = name[:1].upper() + name[1:]
+    label = system.shown_name[:1].upper() + system.shown_name[1:]
+    if (atoms.resnames != "").all() and label != "Residue":
+        label = f"Residue ({system.shown_name})"
     return Places(np.arange(len(shown)), atoms.resids, atoms.chains, label)
 
 
@@ -158,17 +156,15 @@ def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
 
 def new_axes(ax: Axes | None = None, height: float = HEIGHT, width: float = WIDTH) -> Axes:
     """Return the axes that were given, or axes in a figure of their own."""
-    return set_letters(new_figure(height, width).add_subplot()) if ax is None else ax
+    return new_figure(height, width).add_subplot() if ax is None else ax
 
 
-def set_letters(axes: Axes) -> Axes:
-    """Give new axes letters that can be read in print."""
-    axes.tick_params(labelsize=SMALL, width=0.7, length=3)
-    axes.xaxis.label.set_fontsize(NORMAL)
-    axes.yaxis.label.set_fontsize(NORMAL)
-    for spine in axes.spines.values():
-        spine.set_linewidth(0.7)
-    return axes
+def ramp(count: int, low: float, high: float) -> list[str]:
+    """Return colours between two places of the colour map of matrices."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(low, high, count)]
 
 
 def image(made: Any, kind: str) -> bytes:
@@ -178,8 +174,15 @@ def image(made: Any, kind: str) -> bytes:
 
     figure = made if hasattr(made, "savefig") else made.get_figure(root=True)
     FigureCanvasAgg(figure)
+    for axes in figure.axes:  # letters that can be read in print
+        axes.tick_params(labelsize=SMALL, width=0.7, length=3)
+        for label in (axes.xaxis.label, axes.yaxis.label):
+            label.set_fontsize(NORMAL)
+        for spine in axes.spines.values():
+            spine.set_linewidth(0.7)
     buffer, dates = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with mpl.rc_context({"svg.hashsalt": "timme"}):
+    with mpl.rc_context({"svg.hashsalt": "timme"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # of a name, which no font here has
         figure.savefig(buffer, format=kind, dpi=_DPI, metadata=dates.get(kind))
     return buffer.getvalue()
 
@@ -259,14 +262,15 @@ def draw_places(axes: Axes, places: Places) -> None:
     """Label the horizontal axis, on which place k reaches from k to k + 1, and its chains."""
     n_places, numbers, chains = len(places.order), places.numbers, places.chains
     axes.set(xlim=(0, n_places), xlabel=places.label)
-    new = np.append(True, (np.diff(numbers) != 0) | (chains[1:] != chains[:-1]))
+    other_chain = chains[1:] != chains[:-1]
+    new = np.append(True, (np.diff(numbers) != 0) | other_chain)
     steps = _STEPS[np.count_nonzero(new) <= 8 * _STEPS]
     step = int(steps[0]) if len(steps) else 10 ** int(np.ceil(np.log10(n_places / 8)))
     ticks = np.flatnonzero((numbers % step == 0) & new)
     axes.set_xticks(ticks + 0.5, [str(number) for number in numbers[ticks]])
-    if len(places.bounds) == 2:
+    if not other_chain.any():
         return
-    for start, stop in pairwise(places.bounds):
+    for start, stop in pairwise([0, *(np.flatnonzero(other_chain) + 1).tolist(), n_places]):
         if start:
             axes.axvline(start, color="black", linewidth=0.7)
         if stop - start >= 0.03 * n_places:

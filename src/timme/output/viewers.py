@@ -13,7 +13,7 @@ import numpy as np
 
 from timme._arrays import Floats
 from timme.analysis.result import Analysis
-from timme.output import structures, style
+from timme.output import space, structures, style
 
 STRUCTURE = "structure.cif"
 _MOST_ARROWS = 400  # of a mode
@@ -35,16 +35,14 @@ class Arrow(NamedTuple):
     colour: str
     start: Floats
     end: Floats
+    radius: float  # of the shaft; that of the head is three times as large
 
     @property
     def neck(self) -> Floats:
         """Return where the shaft ends and the head begins."""
-        return np.asarray(self.end - min(1.0, 3.0 / self.length) * (self.end - self.start))
-
-    @property
-    def length(self) -> float:
-        """Return its length."""
-        return float(np.linalg.norm(self.end - self.start)) or 1.0
+        way = self.end - self.start
+        length = float(np.linalg.norm(way)) or 1.0
+        return np.asarray(self.end - min(1.0, 3.0 / length) * way)
 
 
 class View(NamedTuple):
@@ -74,36 +72,34 @@ def views(analysis: Analysis) -> list[View]:
 
 
 def _axes(analysis: Analysis) -> list[Arrow]:
-    """Return the axes of moving bodies, nearly as long as the structure is wide."""
-    motion, unit = analysis.motion, structures.scale(analysis.system.unit)
-    if motion is None:
-        return []
-    reach = 0.4 * float(np.ptp(structures.positions(analysis), axis=0).max())
-    colours, found = style.group_colours(analysis), list[Arrow]()
-    for body, each in zip(motion.moving, motion.hinges, strict=True):
-        if np.isfinite(each.axis).all() and np.isfinite(each.point).all() and len(each.axis) == 3:
-            middle, along = unit * each.point, reach * each.axis
-            name, colour = f"axis_{body + 1}", str(colours[body])
-            found.append(Arrow(name, colour, middle - along, middle + along))
+    """Return the axes of moving bodies, as the page shows them."""
+    moving, colours = space.motion(analysis), style.group_colours(analysis)
+    found = list[Arrow]()
+    for axis in [] if moving is None else moving["axes"]:
+        body, start, end = axis["body"], np.array(axis["from"]), np.array(axis["to"])
+        found.append(Arrow(f"axis_{body + 1}", str(colours[body]), start, end, 0.4))
     return found
 
 
 def _mode(analysis: Analysis) -> list[Arrow]:
     """Return where the largest mode takes every nth site, at two standard deviations."""
     modes, system = style.need(analysis.modes), analysis.system
-    unit = structures.scale(system.unit)
-    start = system.coordinates[system.object_sites[system.shown]] * unit
-    way = 2 * unit * modes.modes[0] * np.sqrt(modes.variances[0])
+    start = structures.in_space(system.coordinates[system.object_sites[system.shown]], analysis)
+    way = structures.in_space(2 * modes.modes[0] * np.sqrt(modes.variances[0]), analysis)
+    lengths = np.linalg.norm(way, axis=1)
     chosen = np.flatnonzero(np.isfinite(start).all(axis=1))
     chosen = chosen[:: -(-len(chosen) // _MOST_ARROWS)]
-    return [Arrow(f"mode_{k + 1}", "#444444", start[k], start[k] + way[k]) for k in chosen.tolist()]
+    return [
+        Arrow(f"mode_{k + 1}", "#444444", start[k], start[k] + way[k], 0.02 * float(lengths[k]))
+        for k in chosen.tolist()
+    ]
 
 
 def pymol(analysis: Analysis) -> str:
     """Return a script of PyMOL with a scene for each view."""
     lines = [
         f"# {structures.title(analysis)}",
-        "# In PyMOL, in this folder: @view.pml; scenes: bodies, clusters, largest_mode",
+        "# In PyMOL, in this folder: @view.pml (scenes: bodies, clusters, largest_mode)",
         f"load {STRUCTURE}, timme",
         "bg_color white",
         f"set_color timme_rest, {_rgb(style.REST)}",
@@ -119,9 +115,9 @@ def pymol(analysis: Analysis) -> str:
             lines += [f"color timme_{name}, {name}"]
         for arrow in view.arrows:
             paint = _row(_parts(arrow.colour))
-            width = 0.02 * arrow.length if view.name == "largest_mode" else 0.4
-            shaft = f"9.0, {_row(arrow.start)}, {_row(arrow.neck)}, {width:.3f}, {paint}, {paint}"
-            head = f"27.0, {_row(arrow.neck)}, {_row(arrow.end)}, {3 * width:.3f}, 0.0"
+            ends = f"{_row(arrow.start)}, {_row(arrow.neck)}, {arrow.radius:.3f}"
+            shaft = f"9.0, {ends}, {paint}, {paint}"
+            head = f"27.0, {_row(arrow.neck)}, {_row(arrow.end)}, {3 * arrow.radius:.3f}, 0.0"
             cgo = f"[{shaft}, {head}, {paint}, {paint}, 1.0, 1.0]"
             lines.append(f"/cmd.load_cgo({cgo}, '{arrow.name}')")
         lines += ["deselect", "orient timme", f"scene {view.name}, store"]
@@ -136,22 +132,23 @@ def chimerax(analysis: Analysis) -> str:
     for number, view in enumerate(views(analysis), start=1):
         lines += [f"open {STRUCTURE} name {view.name}", f"hide #{number} target abc"]
         lines += [f"show #{number} target {look}", f"show #{number} & ligand target a"]
-        lines.append(f"color #{number} {style.REST}")
+        lines.append(f"color #{number} {_css(style.REST)}")
         attribute = {"b": "bfactor", "q": "occupancy"}[view.column]
         for name, value, colour in view.groups:
             chosen = f"#{number} & @@{attribute}={value}"
-            lines += [f"color {chosen} {colour}"]
-            lines += [f"name {name} {chosen}"] if view.name != "largest_mode" else []
+            lines.append(f"color {chosen} {_css(colour)} target ab")
+            lines.append(f"color {chosen} & @CA,P {_css(colour)} target c")
+            if view.name != "largest_mode":
+                lines.append(f"name {name} {chosen}")
         for arrow in view.arrows:
-            width = 0.02 * arrow.length if view.name == "largest_mode" else 0.4
             for shape, one, other, radius in (
-                ("cylinder", arrow.start, arrow.neck, width),
-                ("cone", arrow.neck, arrow.end, 3 * width),
+                ("cylinder", arrow.start, arrow.neck, arrow.radius),
+                ("cone", arrow.neck, arrow.end, 3 * arrow.radius),
             ):
                 made += 1
                 lines.append(
                     f"shape {shape} fromPoint {_row(one, ',')} toPoint {_row(other, ',')} "
-                    f"radius {radius:.3f} color {arrow.colour} name {arrow.name} "
+                    f"radius {radius:.3f} color {_css(arrow.colour)} name {arrow.name} "
                     f"modelId #{number}.{made}"
                 )
         if number > 1:
@@ -183,7 +180,7 @@ def vmd(analysis: Analysis) -> str:
         for value, colour in values.items():
             # A cartoon needs whole residues: those of the atom that its ribbon follows.
             own = f"{column} {value}"
-            whole = f"same residue as ({own} and name CA P C4')"
+            whole = f'same residue as ({own} and name CA P "C4\'")'
             lines += [
                 f"mol representation {look}",
                 f"mol color ColorID {numbers[colour]}",
@@ -191,14 +188,12 @@ def vmd(analysis: Analysis) -> str:
                 "mol addrep top",
             ]
         for arrow in view.arrows:
-            width = 0.02 * arrow.length if view.name == "largest_mode" else 0.4
-            start, neck, end = (
-                "{" + _row(p, " ") + "}" for p in (arrow.start, arrow.neck, arrow.end)
-            )
+            places = (arrow.start, arrow.neck, arrow.end)
+            start, neck, end = (f"{{{_row(place, ' ')}}}" for place in places)
             lines += [
                 f"graphics top color {numbers[arrow.colour]}",
-                f"graphics top cylinder {start} {neck} radius {width:.3f}",
-                f"graphics top cone {neck} {end} radius {3 * width:.3f}",
+                f"graphics top cylinder {start} {neck} radius {arrow.radius:.3f} resolution 20",
+                f"graphics top cone {neck} {end} radius {3 * arrow.radius:.3f} resolution 20",
             ]
     hidden = [f"mol off [lindex [molinfo list] end-{k}]" for k in range(len(every) - 1)]
     return "\n".join([*lines, *hidden, "display resetview", ""])
@@ -206,6 +201,11 @@ def vmd(analysis: Analysis) -> str:
 
 def _parts(colour: str) -> list[float]:
     return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+
+
+def _css(colour: str) -> str:
+    """Return a colour for ChimeraX, which takes #882255 for a model."""
+    return f"rgb({','.join(str(round(255 * part)) for part in _parts(colour))})"
 
 
 def _rgb(colour: str) -> str:

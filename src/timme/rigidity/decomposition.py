@@ -149,13 +149,13 @@ def dilute(network: Network) -> Hierarchy:
     >>> dilute(Network(3, ends, np.full(3, 5), kinds, np.array([-3.0, -1.0, -2.0]))).levels
     array([-1.])
     """
-    game, bodies = _play(network, math.inf), np.arange(network.n_bodies)
-    heights = np.append(
-        network.energies[game.order[game.joins[:, 2]]], np.full(len(bodies), np.nan)
-    )
+    game = _play(network, math.inf)
+    dangling = np.column_stack([np.arange(network.n_bodies), game.anchors])
+    heights = np.full(len(game.joins) + len(dangling), np.nan)
+    heights[: len(game.joins)] = network.energies[game.order[game.joins[:, 2]]]
     return grow(
         network.n_bodies,
-        np.concatenate([game.joins[:, :2], np.column_stack([bodies, game.anchors])]),
+        np.concatenate([game.joins[:, :2], dangling]),
         np.where(np.isnan(heights), base_energy(network), heights),
         quantity=ENERGY,
     )
@@ -189,13 +189,15 @@ def residue_flexibility(found: Decomposition, network: Network, atoms: Atoms) ->
         In the order in which residues appear; NaN for those without a backbone. It is the mean over
         N–Cα and Cα–C of amino acids, and over the bonds from P to O3' of nucleotides.
     """
-    residues, names = residue_index(atoms), np.char.replace(atoms.names, "*", "'")
+    residues = residue_index(atoms)
+    names = np.char.replace(atoms.names, "*", "'")
     chosen = network.of_kind("covalent", "locked")
     chosen &= np.isin(names, _BACKBONE)[network.bonds].all(axis=1)
     one, other = residues[network.bonds[chosen]].T
-    index, n_residues = found.flexibility[chosen], residues.max(initial=-1) + 1
-    counts = np.bincount(one[one == other], minlength=n_residues)
-    total = np.bincount(one[one == other], index[one == other], n_residues)
+    inside = one == other
+    n_residues = residues.max(initial=-1) + 1
+    counts = np.bincount(one[inside], minlength=n_residues)
+    total = np.bincount(one[inside], found.flexibility[chosen][inside], n_residues)
     return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
 
 
@@ -211,7 +213,7 @@ class _Game(NamedTuple):
 
 
 def _play(network: Network, cutoff: float) -> _Game:
-    n_bodies, bodies = network.n_bodies, np.arange(network.n_bodies)
+    n_bodies = network.n_bodies
     if not n_bodies:
         raise ValueError("a pebble game needs at least 1 body, got a network of none")
     always = np.isnan(network.energies)
@@ -224,10 +226,11 @@ def _play(network: Network, cutoff: float) -> _Game:
     dangling = (only >= 0) & (held >= _SPINNING)
     ends, bars = network.bonds[order], network.bars[order]
     independent, stress = np.empty((2, len(order)), np.int64)
-    clusters, joins = np.empty(n_bodies, np.int64), np.empty((n_bodies, 3), np.int64)
+    clusters = np.empty(n_bodies, np.int64)
+    joins = np.empty((n_bodies, 3), np.int64)
     bonds = _entries(n_bodies, ends)
     n_joins = play(ends, bars, bonds, dangling, independent, stress, clusters, joins)
-    anchors = np.where(dangling, only, bodies)
+    anchors = np.where(dangling, only, np.arange(n_bodies))
     return _Game(order, anchors, independent, stress, clusters, joins[:n_joins])
 
 
@@ -237,7 +240,8 @@ def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]
     Of two bodies that have but each other, the one of higher degree stays, or else the first: it
     has -1 as well.
     """
-    n_bodies, bodies = len(degrees), np.arange(len(degrees))
+    n_bodies = len(degrees)
+    bodies = np.arange(n_bodies)
     both = np.concatenate([ends, ends[:, ::-1]])
     lowest, only = np.full(n_bodies, n_bodies), np.full(n_bodies, -1)
     np.minimum.at(lowest, both[:, 0], both[:, 1])

@@ -25,8 +25,14 @@ APART = Quantity("fraction apart", words="fraction of snapshots apart")
 
 _LARGEST = 20_000  # sites of which a matrix is made
 
-# Of one snapshot: cluster of each site, floppy modes, energies at which sites join the core, notes.
-_Snapshot = tuple[Ints, int, Floats, tuple[str, ...]]
+
+class _Snapshot(NamedTuple):
+    """What one snapshot says."""
+
+    clusters: Ints  # (sites,)
+    floppy_modes: int
+    heights: Floats  # (sites,), energies at which they join the core
+    notes: tuple[str, ...]
 
 
 class Stability(NamedTuple):
@@ -107,7 +113,15 @@ def together(
     Returns
     -------
     Together
-        Fractions of the snapshots, and what each snapshot says by itself.
+        Fractions of the snapshots, and the result of each snapshot.
+
+    Examples
+    --------
+    >>> from timme.ensemble import Atoms
+    >>> ethane = Atoms.unnamed(2, bonds=[(0, 1)])
+    >>> places = np.array([[0.0, 0.0, 0.0], [1.54, 0.0, 0.0]])
+    >>> together(Ensemble.from_array([places, 1.01 * places], atoms=ethane), -1.0).largest
+    array([2, 2])
     """
     n_snapshots, n_sites = ensemble.n_snapshots, ensemble.n_sites
     counted = np.arange(n_sites) if sites is None else indices(sites, n_sites, "sites")
@@ -121,20 +135,20 @@ def together(
     run = Run.of(workers, client, progress)
     shared = (_of_frames(ensemble, []), checked_energy(cutoff), counted, options)
     frames = ((place, *ensemble.snapshot(place)) for place in range(n_snapshots))
-    held, found = np.zeros((len(counted), len(counted))), list[_Snapshot]()
+    held = np.zeros((len(counted), len(counted)))
+    found = list[_Snapshot]()
     for one in run.engine.map(_analyse_snapshot, shared, frames):
-        held[one[0][:, None] == one[0]] += weights[len(found)]
+        held[one.clusters[:, None] == one.clusters] += weights[len(found)]
         found.append(one)
         run.tell(len(found), n_snapshots)
-    labels, floppy_modes, stability, notes = zip(*found, strict=True)
     return Together(
         fractions=frozen(held / held[0, 0]),  # a site is with itself in all of them
         apart=frozen((held[0, 0] - held) / held[0, 0]),
-        floppy_modes=frozen(np.array(floppy_modes)),
-        largest=frozen(np.array([np.bincount(row).max() for row in labels])),
-        stability=frozen(np.array(stability)),
+        floppy_modes=frozen(np.array([one.floppy_modes for one in found])),
+        largest=frozen(np.array([np.bincount(one.clusters).max() for one in found])),
+        stability=frozen(np.array([one.heights for one in found])),
         cutoff=cutoff,
-        notes=notes[0],
+        notes=found[0].notes,
     )
 
 
@@ -172,7 +186,7 @@ def perturbed(
     """Return copies of one structure whose atoms are moved at random.
 
     The rigid core of one structure depends on a few hydrogen bonds near the cutoff; its spread over
-    copies tells how far to believe it.
+    copies is its error bar.
 
     Parameters
     ----------
@@ -216,8 +230,9 @@ def _analyse_snapshot(
         held = network(_of_frames(ensemble, [places], box), cutoff=max(cutoff, 0.0), **options)
     except ValueError as error:
         raise ValueError(f"snapshot {number + 1}: {error}") from None
-    found, heights = decompose(held, cutoff), dilute(held).restrict(counted).core_heights()
-    return found.clusters[counted], found.floppy_modes, heights, held.notes
+    found = decompose(held, cutoff)
+    heights = dilute(held).restrict(counted).core_heights()
+    return _Snapshot(found.clusters[counted], found.floppy_modes, heights, held.notes)
 
 
 def _of_frames(ensemble: Ensemble, places: npt.ArrayLike, box: Floats | None = None) -> Ensemble:

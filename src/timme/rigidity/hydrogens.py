@@ -16,16 +16,17 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Floats, Ints, frozen
+from timme._text import counted
 from timme.engine.checkpoint import DEFAULT, Progress, Run
 from timme.ensemble import Ensemble, Images
 from timme.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
+from timme.ensemble.bonds import adjacency
 from timme.ensemble.residues import is_ion, is_nucleic, is_protein, is_water, residue_index
 from timme.rigidity.chemistry import Chemistry, Structure, parent_residues
 from timme.rigidity.contacts import metal_bonds
 from timme.rigidity.energies import bond_energies, donor_hydrogens
 
 _PIECE = 2000  # atoms that are given to hydride at once, so that progress is seen
-_NAMED = 5  # molecules that a note names
 # Names of older files and of force fields, and those of the dictionary.
 _PROTEIN_NAMES = {"OT1": "O", "OC1": "O", "O1": "O", "OT2": "OXT", "OC2": "OXT", "O2": "OXT"}
 _NUCLEIC_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
@@ -33,8 +34,8 @@ _SINGLE, _UNKNOWN = 1, 0  # types of bonds in biotite
 _DOUBLE = (2, 6)  # the second is aromatic
 
 _STEPS = 36  # of a full turn
-_TOUCHING = {"H": 1.8, "C": 2.1}  # Å from a hydrogen that turns
-_OTHERS_TOUCHING = 1.4  # Å
+# Å from a hydrogen that turns: nearer atoms touch it.
+_HYDROGEN_TOUCHING, _CARBON_TOUCHING, _OTHERS_TOUCHING = 1.8, 2.1, 1.4
 # Å, within which are all atoms that a hydrogen may touch, and all acceptors, before it turns.
 _NEAR, _AROUND = 5.0, 7.0
 _PENALTY = 10.0  # kcal/mol of two atoms that touch, more than a bond gives
@@ -54,9 +55,9 @@ def add_hydrogens(
 ) -> Ensemble:
     """Return one snapshot with hydrogens added to all molecules that need them.
 
-    Acids and bases are charged by the pH and the acidity of free amino acids; neutral histidine has
-    its hydrogen at Nε2. Cysteine and histidine that bind a metal ion bear none there. Waters get
-    none, since nothing tells how they are turned, nor does the nitrogen after a gap in a chain.
+    Acids and bases are charged by the pH and the pKa of free amino acids; neutral histidine has its
+    hydrogen at Nε2. Cysteine and histidine that bind a metal ion have none there. Waters get none,
+    because their orientation is unknown, nor does the nitrogen after a gap in a chain.
 
     Parameters
     ----------
@@ -65,10 +66,10 @@ def add_hydrogens(
     model : int, optional
         Which snapshot, from 0.
     ph : float, optional
-        Acidity of the surroundings.
+        The pH of the solution.
     turn : bool, optional
         Whether hydroxyls, thiols and ammonium are turned to their strongest hydrogen bonds: the
-        best way in steps of 10° for each group of those that can touch.
+        best combination in steps of 10° for each group of those that can touch.
     progress : callable, optional
         Called with the percentage done, and 100.
 
@@ -80,14 +81,16 @@ def add_hydrogens(
     """
     if not 0 <= ph <= 14:
         raise ValueError(f"the pH is a number from 0 to 14, got {ph!r}")
-    structure, run = Structure.of(ensemble, model), Run.of(progress=progress)
-    old, water = structure.atoms, is_water(structure.atoms)
+    structure = Structure.of(ensemble, model)
+    old = structure.atoms
+    water = is_water(old)
     n_there = np.count_nonzero(np.isin(old.elements, HYDROGENS) & ~water)
     if n_there:
         raise ValueError(
             f"{ensemble.prefix}there are {n_there} hydrogens already: use them, or leave them out "
             "(select='not element H') to have all of them placed anew"
         )
+    run = Run.of(progress=progress)
     run.tell(0, 100)
     array, unknown = _as_array(structure)
     bearing = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
@@ -95,13 +98,12 @@ def add_hydrogens(
     made = turn_hydrogens(made, run=run) if turn else made
     run.tell(100, 100)
     notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
-    strange = np.flatnonzero(unknown & ~water).tolist()
-    labels = [*dict.fromkeys(old.label(atom).rpartition("/")[0] for atom in strange)]
-    if labels:
-        named = ", ".join(labels[:_NAMED]) + ", …" * (len(labels) > _NAMED)
+    strange = np.flatnonzero(unknown & ~water)
+    if len(strange):
+        n_residues = counted(len(np.unique(residue_index(old)[strange])), "residue")
         notes.append(
-            f"no hydrogens were added to {named}: the chemical component dictionary lacks "
-            "these atoms or bonds"
+            f"no hydrogens were added to {n_residues}, such as that of {old.label(strange[0])}: "
+            "the chemical component dictionary lacks these atoms or bonds"
         )
     box = made.boxes.matrices if made.boxes.matrices.any() else None
     return replace(
@@ -122,13 +124,12 @@ def turn_hydrogens(structure: Structure, *, run: Run = DEFAULT) -> Structure:
     """
     chemistry = Chemistry(structure)
     rotors = _rotors(chemistry)
-    count = len(rotors.donors)
-    energies, clashes = _rotor_energies(chemistry, rotors, run), _rotor_clashes(structure, rotors)
-    ends = np.array([*clashes], np.int64).reshape(-1, 2)
-    links = sparse.coo_array((np.ones(len(ends)), ends.T), shape=(count, count))
-    groups = csgraph.connected_components(links, directed=False)[1]
-    states = np.zeros(count, np.int64)
-    for group in range(groups.max(initial=-1) + 1):
+    energies = _rotor_energies(chemistry, rotors, run)
+    clashes = _rotor_clashes(structure, rotors)
+    states = np.zeros(len(rotors.donors), np.int64)
+    links = adjacency(np.array([*clashes], np.int64).reshape(-1, 2), len(states))
+    n_groups, groups = csgraph.connected_components(links, directed=False)
+    for group in range(n_groups):
         members = np.flatnonzero(groups == group)
         for start in range(0, len(members), _TOGETHER):
             chosen = members[start : start + _TOGETHER].tolist()
@@ -153,7 +154,8 @@ def _as_array(structure: Structure) -> tuple[Any, Bools]:
     array.coord = structure.coordinates.astype(np.float32)
     array.chain_id, array.res_id, array.ins_code = atoms.chains, atoms.resids, atoms.icodes
     array.res_name = parent_residues(atoms.resnames)
-    nucleic, array.element = is_nucleic(atoms), np.char.upper(atoms.elements)
+    array.element = np.char.upper(atoms.elements)
+    nucleic = is_nucleic(atoms)
     array.atom_name = np.where(nucleic, np.char.replace(atoms.names, "*", "'"), atoms.names)
     for inside, others in (
         (is_protein(atoms), _PROTEIN_NAMES),
@@ -215,7 +217,8 @@ def _place(structure: Structure, array: Any, bearing: Bools, run: Run) -> tuple[
     first, last = (np.bincount(ends + 1, minlength=len(old) + 1) for ends in old.bonds.T)
     breaks = starts[np.cumsum(first - last)[starts] == 0]  # which no bond crosses
     bounds = np.unique(breaks[np.searchsorted(breaks, [*range(0, len(old), _PIECE), len(old)])])
-    pieces, originals = list[Any](), list[Bools]()
+    pieces = list[Any]()
+    originals = list[Bools]()
     for start, stop in pairwise(bounds.tolist()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of atoms without a fragment
@@ -223,7 +226,8 @@ def _place(structure: Structure, array: Any, bearing: Bools, run: Run) -> tuple[
         pieces.append(piece)
         originals.append(original)
         run.tell(50 * stop // len(old), 100)
-    filled, original = concatenate(pieces), np.concatenate(originals)
+    filled = concatenate(pieces)
+    original = np.concatenate(originals)
     bonds = sorted_bonds(filled.bonds.as_array()[:, :2])
     owners = np.cumsum(original) - 1
     parents, hydrogens = bonds[~original[bonds].all(axis=1)].T  # which follow their parents
@@ -266,7 +270,8 @@ def _rotors(chemistry: Chemistry) -> _Rotors:
     hydrogens, donors = donor_hydrogens(chemistry)
     turns = chemistry.beside(heavy)[donors] == 1
     turns &= ~np.isin(donors, chemistry.bonds[chemistry.locked])
-    hydrogens, (donors, owners) = hydrogens[turns], np.unique(donors[turns], return_inverse=True)
+    hydrogens = hydrogens[turns]
+    donors, owners = np.unique(donors[turns], return_inverse=True)
     _, others = chemistry.neighbours(donors)
     axes = structure.vectors(others[heavy[others]], donors)
     axes = (axes / np.linalg.norm(axes, axis=1, keepdims=True))[owners]
@@ -279,24 +284,23 @@ def _rotors(chemistry: Chemistry) -> _Rotors:
 
 def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
     """Return the energy of each rotor in each state (states, rotors), other rotors left aside."""
-    hydrogens, elements = rotors.hydrogens, chemistry.atoms.elements
-    still = np.setdiff1d(np.arange(len(elements)), hydrogens)
-    near = chemistry.structure.cross_pairs(hydrogens, still, _NEAR)
+    structure, hydrogens = chemistry.structure, rotors.hydrogens
+    still = np.setdiff1d(np.arange(len(structure.atoms)), hydrogens)
+    near = structure.cross_pairs(hydrogens, still, _NEAR)
     near = near[chemistry.far_apart(*near.T)]
-    limits = [_TOUCHING.get(element, _OTHERS_TOUCHING) for element in elements[near[:, 1]]]
-    acceptors = np.flatnonzero(chemistry.acceptors)
-    bonds = chemistry.structure.cross_pairs(hydrogens, acceptors, _AROUND)
+    limits = np.where(chemistry.is_element("C"), _CARBON_TOUCHING, _OTHERS_TOUCHING)
+    limits[chemistry.hydrogens] = _HYDROGEN_TOUCHING
+    bonds = structure.cross_pairs(hydrogens, np.flatnonzero(chemistry.acceptors), _AROUND)
     giver, toucher = (np.searchsorted(hydrogens, pairs[:, 0]) for pairs in (bonds, near))
     donors = rotors.donors[rotors.owners[giver]]
     far = chemistry.far_apart(donors, bonds[:, 1])
     giver, donors, bonds = giver[far], donors[far], bonds[far]
     energies = np.empty((_STEPS, len(rotors.donors)))
     for state in range(_STEPS):
-        turned = rotors.turned(chemistry.structure, np.full(len(rotors.donors), state))
+        turned = rotors.turned(structure, np.full(len(rotors.donors), state))
         lowest = np.zeros(len(hydrogens))
-        found = bond_energies(turned, chemistry, donors, *bonds.T).energies
-        np.minimum.at(lowest, giver, found)
-        touching = toucher[turned.distances(*near.T) < limits]
+        np.minimum.at(lowest, giver, bond_energies(turned, chemistry, donors, *bonds.T).energies)
+        touching = toucher[turned.distances(*near.T) < limits[near[:, 1]]]
         lowest += _PENALTY * np.bincount(touching, minlength=len(hydrogens))
         lowest += _LEAST * min(state, _STEPS - state)
         energies[state] = np.bincount(rotors.owners, lowest, len(rotors.donors))
@@ -312,7 +316,7 @@ def _rotor_clashes(structure: Structure, rotors: _Rotors) -> _Clashes:
         start = rotors.arms[:, rotors.owners == one]
         end = structure.vectors(*pair[:, None]) + rotors.arms[:, rotors.owners == other]
         gaps = np.linalg.norm(end[None, :, None] - start[:, None, :, None], axis=-1)
-        touching = np.count_nonzero(gaps < _TOUCHING["H"], axis=(2, 3))
+        touching = np.count_nonzero(gaps < _HYDROGEN_TOUCHING, axis=(2, 3))
         if touching.any():
             found[one, other] = _PENALTY * touching
     return found

@@ -6,13 +6,12 @@ import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings, frozen, index_pairs
 from timme._text import Described, one_line, write_atomically
-from timme.engine.checkpoint import Progress, Run
 from timme.ensemble import Ensemble
 from timme.ensemble.atoms import HYDROGENS, Atoms
 from timme.ensemble.residues import is_water, residue_index
@@ -38,14 +37,9 @@ _HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "
 
 _CLASH = 2.2  # Å: nearer heavy atoms are bonded, or one of them is misplaced
 _MOST_BONDS = {"H": 1, "D": 1, "C": 4, "N": 4, "O": 2}
-_HEAVY_ATOMS = {
-    name: int(names.split()[0])
-    for names in (
-        "4 GLY, 5 ALA, 6 CYS SER, 7 PRO THR VAL, 8 ASN ASP ILE LEU MET, 9 GLN GLU LYS, 10 HIS, "
-        "11 ARG PHE, 12 TYR, 14 TRP"
-    ).split(",")
-    for name in names.split()[1:]
-}
+_RESIDUES = "GLY ALA CYS SER PRO THR VAL ASN ASP ILE LEU MET GLN GLU LYS HIS ARG PHE TYR TRP"
+_SIZES = (4, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8, 8, 9, 9, 9, 10, 11, 11, 12, 14)  # heavy atoms
+_HEAVY_ATOMS = dict(zip(_RESIDUES.split(), _SIZES, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -65,7 +59,7 @@ class Network(Described):
     energies : ndarray, shape (bonds,)
         In kcal/mol; NaN for bonds that are always there.
     notes : tuple of str, optional
-        What was chosen, and what is doubtful in the structure.
+        What was chosen, and what is uncertain in the structure.
 
     Examples
     --------
@@ -105,11 +99,10 @@ def network(
     waters: bool = False,
     tethers: Tethers = "shortest",
     stacking: bool = True,
-    progress: Progress | None = None,
 ) -> Network:
     """Return the constraint network of one snapshot.
 
-    Every site is a body. Covalent bonds are 5 bars, those that cannot turn 6; hydrogen bonds and
+    Every site is a body. Covalent bonds are 5 bars, or 6 if they cannot turn; hydrogen bonds and
     salt bridges are 5 bars between hydrogen and acceptor, with their energy; hydrophobic tethers
     are 2 bars. Metal ions are bound to the nitrogens, oxygens and sulphurs around them as by
     covalent bonds; alkali metals and other ions are bound to nothing.
@@ -131,15 +124,13 @@ def network(
         residues, more than three bonds apart and closer than their radii and 0.5 Å: the shortest of
         each atom to each residue, all, or none.
     stacking : bool, optional
-        Whether nucleic bases that lie on one another are held by 3 bars.
-    progress : callable, optional
-        Called with the steps done and their number.
+        Whether stacked nucleic bases are held by 3 bars.
 
     Returns
     -------
     Network
         Covalent bonds in the order of the atoms, metals, then hydrogen bonds from the strongest on,
-        then tethers and stacks; ``notes`` say what is doubtful.
+        then tethers and stacks; ``notes`` say what is uncertain.
 
     Examples
     --------
@@ -151,38 +142,35 @@ def network(
     """
     if tethers not in get_args(Tethers):
         raise ValueError(f"tethers must be shortest, all or none, got {tethers!r}")
-    run, weakest = Run.of(progress=progress), checked_energy(cutoff)
+    weakest = checked_energy(cutoff)
     structure = Structure.of(ensemble, model)
     refuse_unusable(structure, ensemble.prefix)
     chemistry = Chemistry(structure)
-    run.tell(1, 4)
-    allowed = ~is_water(structure.atoms) | waters
+    atoms = structure.atoms
+    allowed = ~is_water(atoms) | waters
     metals = metal_bonds(structure, allowed)
     weak = hydrogen_bonds(structure, chemistry, allowed=allowed, cutoff=weakest)
-    run.tell(2, 4)
+    weak_ends = np.column_stack([weak.hydrogens, weak.acceptors])
     tied = find_tethers(structure, chemistry, tethers)
     stacks = find_stacks(structure)[: None if stacking else 0]
-    run.tell(3, 4)
-    covalent = structure.atoms.bonds
-    sulphur = np.isin(structure.atoms.elements, ("S", "Se"))[covalent].all(axis=1)
-    bonds = (covalent, metals, np.column_stack([weak.hydrogens, weak.acceptors]), tied, stacks)
-    names = ("covalent", "metal", "hydrogen bond", "tether", "stacking")
-    kinds = np.repeat(names, [len(pairs) for pairs in bonds])
-    kinds[np.flatnonzero(sulphur)] = "disulfide"
-    kinds[np.flatnonzero(chemistry.locked)] = "locked"
-    with_energy = np.flatnonzero(kinds == "hydrogen bond")
-    kinds[with_energy[weak.salt_bridges]] = "salt bridge"
+    sulphur = np.isin(atoms.elements, ("S", "Se"))[atoms.bonds].all(axis=1)
+    parts: list[tuple[Ints, Any]] = [
+        (atoms.bonds, np.select([chemistry.locked, sulphur], ["locked", "disulfide"], "covalent")),
+        (metals, "metal"),
+        (weak_ends, np.where(weak.salt_bridges, "salt bridge", "hydrogen bond")),
+        (tied, "tether"),
+        (stacks, "stacking"),
+    ]
+    kinds = np.concatenate([np.broadcast_to(kind, len(bonds)) for bonds, kind in parts])
     energies = np.full(len(kinds), np.nan)
-    energies[with_energy] = weak.energies
-    remarks = notes(chemistry, metals, waters=waters)
-    run.tell(4, 4)
+    energies[np.isin(kinds, WITH_ENERGY)] = weak.energies
     return Network(
-        n_bodies=len(structure.atoms),
-        bonds=frozen(np.concatenate(bonds)),
+        n_bodies=len(atoms),
+        bonds=frozen(np.concatenate([bonds for bonds, _ in parts])),
         bars=frozen(np.array([BARS[kind] for kind in kinds.tolist()], np.int64)),
         kinds=frozen(kinds),
         energies=frozen(energies),
-        notes=remarks,
+        notes=notes(chemistry, metals, waters=waters),
     )
 
 
@@ -203,6 +191,16 @@ def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) ->
     -------
     Path
         The file written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from timme.ensemble import Atoms
+    >>> ethane = Atoms.unnamed(2, bonds=[(0, 1)])
+    >>> pair = Ensemble.from_array([[[0.0, 0.0, 0.0], [1.54, 0.0, 0.0]]], atoms=ethane)
+    >>> path = Path(tempfile.mkdtemp()) / "constraints.csv"
+    >>> write_constraints(network(pair), pair, path).read_text().splitlines()[0]
+    'kind,bars,energy (kcal/mol),atom 1,atom 2,label 1,label 2'
     """
     from pandas import DataFrame
 
@@ -211,18 +209,23 @@ def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) ->
             f"the network has {network.n_bodies} bodies and the structure {ensemble.n_sites} "
             "sites: give the structure from which the network was made"
         )
-    labels = np.array([ensemble.site_label(site) for site in range(ensemble.n_sites)])
+    rows = DataFrame(constraint_columns(network, ensemble.sites))
+    return write_atomically(path, rows.to_csv(index=False, lineterminator="\n"))
+
+
+def constraint_columns(network: Network, atoms: Atoms) -> dict[str, Any]:
+    """Return the columns of a table of constraints; atoms are counted from 1."""
+    labels = np.array([atoms.label(atom) for atom in range(len(atoms))])
     columns = (network.kinds, network.bars, network.energies)
     ends = network.bonds.T
-    rows = DataFrame(dict(zip(_HEADER, (*columns, *(ends + 1), *labels[ends]), strict=True)))
-    return write_atomically(path, rows.to_csv(index=False, lineterminator="\n"))
+    return dict(zip(_HEADER, (*columns, *(ends + 1), *labels[ends]), strict=True))
 
 
 def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
     """Read constraints back, edited or not.
 
-    Rows may be removed, added and changed, in any order. Atoms are known by their numbers. Where
-    there are labels they must agree, so that the list of another structure is not taken by mistake.
+    Rows may be removed, added and changed, in any order. Atoms are identified by their
+    numbers. Labels, where given, must agree, so that the list of another structure is refused.
 
     Parameters
     ----------
@@ -235,8 +238,18 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
     -------
     Network
         Constraints in the order of the table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from timme.ensemble import Atoms
+    >>> ethane = Atoms.unnamed(2, bonds=[(0, 1)])
+    >>> pair = Ensemble.from_array([[[0.0, 0.0, 0.0], [1.54, 0.0, 0.0]]], atoms=ethane)
+    >>> path = Path(tempfile.mkdtemp()) / "constraints.csv"
+    >>> read_constraints(write_constraints(network(pair), pair, path), pair).bars
+    array([5])
     """
-    from pandas import DataFrame, read_csv, to_numeric
+    from pandas import DataFrame, read_csv
 
     text = io.BytesIO(read_bytes(Path(path)))
     try:
@@ -248,7 +261,7 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
         raise ValueError(f"{path}: constraints need the columns {', '.join(_HEADER)}, and one row")
     n_sites, kinds = ensemble.n_sites, rows["kind"].to_numpy(np.str_)
     bars, energies, one, other = (
-        to_numeric(rows[name], errors="coerce").to_numpy(np.float64) for name in _HEADER[1:5]
+        np.array([_number(text) for text in rows[name]]) for name in _HEADER[1:5]
     )
     weak = np.isin(kinds, WITH_ENERGY)
     families = np.select([weak, np.isin(kinds, _SOFT)], ["weak", kinds], "covalent")
@@ -282,15 +295,19 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
     )
 
 
-def checked_energy(given: float | str) -> float:
-    """Return an energy, or a cutoff, which may be infinite."""
+def _number(text: str) -> float:
+    """Return the number in a text to the last bit, unlike pandas 2; NaN if it is none."""
     try:
-        energy = float(given)
-    except (TypeError, ValueError):
-        energy = math.nan
-    if math.isnan(energy):
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def checked_energy(given: float) -> float:
+    """Return an energy, or a cutoff, which may be infinite."""
+    if math.isnan(given):
         raise ValueError(f"an energy is one number in kcal/mol, such as -1.0, got {given!r}")
-    return energy
+    return float(given)
 
 
 # ---- checks of the structure --------------------------------------------------------------------
@@ -327,7 +344,7 @@ def notes(chemistry: Chemistry, metals: Ints, *, waters: bool) -> tuple[str, ...
         "bonds of metal ions count as covalent": np.unique(metals[:, 0]),
         "hydrogens are missing, and hydrogen bonds with them": np.flatnonzero(_bare(chemistry)),
         "heavy atoms are missing in residues, and hold nothing": _incomplete(chemistry, first),
-        "unusual geometry (too many bonds, or atoms nearer than bonds are)": np.flatnonzero(
+        "unusual geometry (clashes, or bonds too many, missing or odd)": np.flatnonzero(
             _misplaced(chemistry) & ~water
         ),
     }
@@ -356,9 +373,17 @@ def _incomplete(chemistry: Chemistry, first: Ints) -> Ints:
 
 
 def _misplaced(chemistry: Chemistry) -> Bools:
-    """Return atoms with more bonds than their element has, or nearer than they can be."""
-    elements, degrees = chemistry.atoms.elements, chemistry.degrees
-    found = np.zeros(len(elements), np.bool_)
+    """Return atoms with more bonds than their element has, or nearer than they can be.
+
+    Of amino acids, atoms without bonds count too, and those bound to another amino acid by neither
+    a peptide bond nor a disulphide: atoms that clash are bound by their distance.
+    """
+    atoms, elements, degrees = chemistry.atoms, chemistry.atoms.elements, chemistry.degrees
+    found: Bools = chemistry.protein & (degrees == 0)
+    ends, sulphur = np.sort(atoms.names[atoms.bonds], axis=1), np.isin(elements, ("S", "Se"))
+    odd = chemistry.protein[atoms.bonds].all(axis=1) & ~sulphur[atoms.bonds].all(axis=1)
+    odd &= (residue_index(atoms)[atoms.bonds] @ [1, -1] != 0) & (ends != ("C", "N")).any(axis=1)
+    found[atoms.bonds[odd]] = True
     for element, most in _MOST_BONDS.items():
         found |= (elements == element) & (degrees > most)
     heavy = np.flatnonzero(~chemistry.hydrogens & (elements != "") & (degrees > 0))

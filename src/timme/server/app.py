@@ -19,16 +19,11 @@ from fastapi.responses import FileResponse, HTMLResponse
 from pydantic import Field, Json
 
 from timme import memory
-from timme.analysis.settings import GROUPS, ServeSettings
+from timme._text import shown_name
+from timme.analysis.settings import GROUPS, ServeSettings, group_of
 from timme.server.guard import FILE_POLICY, REPORT_POLICY, Guard, Keys, problem
 from timme.server.jobs import INPUTS, Choice, File, Job, Jobs, Model, plain_name
-from timme.server.uploads import (
-    MOST_FILES,
-    checked_settings,
-    offered_settings,
-    shown_name,
-    store,
-)
+from timme.server.uploads import MOST_FILES, checked_settings, offered_settings, store
 
 _ABOUT = """
 Every request needs the token that `timme serve` prints, as `Authorization: Bearer TOKEN` or as the
@@ -245,7 +240,7 @@ def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
         shown = about["description"].partition(", or a file")[0]  # files are not taken here
         offered = [each for each in choices if each != usual and name != "pairs"]
         field = {"name": name, "help": shown, "usual": usual, "choices": offered}
-        groups[about["group"]].append(field)
+        groups[group_of(name)].append(field)
     return {name: fields for name, fields in groups.items() if fields}
 
 

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from fastapi import HTTPException, UploadFile
 
+from timme._text import shown_name
 from timme.analysis.settings import make
 from timme.io.files import STRUCTURES, TABLES, kind
 from timme.server.guard import too_large
@@ -23,7 +24,6 @@ KINDS = STRUCTURES | TABLES | set(
 )  # fmt: skip
 MOST_FILES = 200
 _MAGIC, _STEP = b"\x1f\x8b", 1 << 20
-_LONGEST = 120  # characters of a name
 
 
 def store(uploads: list[UploadFile], folder: Path, limit: int) -> list[File]:
@@ -65,18 +65,6 @@ def offered_settings(recipe: str) -> dict[str, Any]:
         for name, about in fields
         if name not in {"workers", "memory"} and not (about["path"] and not about["choices"])
     }
-
-
-def shown_name(text: str, longest: int = _LONGEST) -> str:
-    r"""Return one line of printable text: the beginning and the end of a longer one.
-
-    Examples
-    --------
-    >>> shown_name("../a\tb.pdb"), len(shown_name("x" * 5000))
-    ('../a b.pdb', 120)
-    """
-    line = "".join(letter if letter.isprintable() else " " for letter in text).strip()
-    return line if len(line) <= longest else f"{line[: longest - 21]}…{line[-20:]}"
 
 
 def _refusal(reason: str) -> HTTPException:

@@ -102,7 +102,7 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
     found = replace(found, made=replace(made, command=command))
     report.begin("writing")
     place, title = folder / jobs.RESULT, f"timme-{plain_name(job.title)}"
-    about = {Path(file.name).with_suffix(""): file.about for file in files_of(found)}
+    about = {Path(file.name): file.about for file in files_of(found)}
     paths = [*write_folder(found, place, overwrite=True, full=made.settings.full)]
     archive = Path(shutil.make_archive(str(folder / title), "zip", place))
     names = [path.relative_to(place) for path in (*paths, archive.rename(place / archive.name))]
@@ -115,7 +115,7 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
             ResultFile(
                 name=name.as_posix(),
                 size=(place / name).stat().st_size,
-                about=about.get(name.with_suffix(""), "all of these files"),
+                about=about.get(name) or about.get(name.with_suffix(".png"), "all of these files"),
             )
             for name in names
         ),

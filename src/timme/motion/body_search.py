@@ -1,0 +1,254 @@
+"""Search for rigid bodies: sites are given out, bodies join, and a number of them is chosen.
+
+The gap G(n) decides how many bodies there are. It is the least growth of the rest on joining two of
+n bodies, divided by the most it falls on cutting one of them into parts of at least 5 sites, or by
+what noise alone would give if that is more: F₀ · 6 (T − 1) v (3 in a plane), with v the variance of
+a coordinate within bodies and F₀ = 1 + 20/(n_eff − 1). Single domains have at most 5.5 (two open
+crystal structures of adenylate kinase, whose domains differ by 4° to 7°) and known domains at least
+8.4, so 6.5 is required, and half of that makes soft parts.
+
+A rod that bends evenly is cut by G as well: by theory bending costs 32 times what another cut
+gains. Sharpness S tells it from a hinge. Beside a hinge small parts turn alike within a body and
+differ by a step between bodies; along a bending rod turning grows evenly with the place. S is what
+the even model leaves over what the steps leave, each by its degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from timme._arrays import Bools, Floats, Ints, frozen
+from timme._text import Described
+from timme.hierarchy.partition import rank_labels
+from timme.motion.pieces import (
+    LEAST,
+    PART,
+    Pieces,
+    all_pairs,
+    assign,
+    follow,
+    increases,
+    merges,
+    mobile_sites,
+    patches,
+    stillness,
+)
+from timme.series import effective_size
+
+GAP = 6.5  # G of bodies
+_SOFT = GAP / 2  # G of soft parts
+SHARP = 0.7  # S of bodies; known domains have 0.84 and more
+_FEW_BODIES = 6  # up to which every number of bodies is looked at
+_BESIDE = 2.0  # times the rms of a piece, up to which a site beside a hinge belongs to it
+_STILL = 3.0  # times the rms of a body, up to which a mobile site belongs to it
+_PART_SITES = 4  # sites of a part whose turning is looked at
+_TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Level(Described):
+    """Fit of a number of bodies; for several chains, G and S are the smallest of all."""
+
+    n_bodies: int
+    gap: float  # G; NaN for one body
+    sharpness: float  # S; NaN where G is too small, or parts are too few
+    rest: float  # rms distance of sites from their places
+    labels: Ints  # (sites,), body of each, 0 the largest; -1 for none
+    rests: tuple[float, ...]  # of each chain that was searched by itself, or of all sites
+
+    @property
+    def bends(self) -> bool:
+        """Whether the bodies are parts of one that bends evenly."""
+        return self.sharpness < SHARP
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """Bodies of some snapshots, by their number."""
+
+    tracks: Floats  # (sites, snapshots, 3)
+    ordered: bool  # in time
+    kept: Ints  # sites that are not mobile
+    pieces: Ints  # (kept,), small pieces, of which parts of bodies are made
+    found: tuple[Pieces, ...]  # bodies of the kept sites, from one body up
+    n_effective: float
+    levels: tuple[Level, ...]  # what each of these accounts for
+    chosen: int  # place of a level
+
+    @classmethod
+    def of(
+        cls, tracks: Floats, *, ordered: bool, asked: int | None = None, n_effective: float = 0.0
+    ) -> Search:
+        """Look at few numbers of bodies and the one that is given, which is chosen then."""
+        kept = np.flatnonzero(~mobile_sites(tracks))
+        base = assign(tracks[kept], patches(tracks[kept, 0]), least=PART)
+        # Sites beside a wide hinge, whose neighbours part, may be still in a piece after all.
+        # Pieces of a tail move much themselves and must not gather the rest of it.
+        squares = base.rests / base.sizes
+        limits = _BESIDE**2 * np.minimum(squares, np.median(squares))
+        labels = _join_still(tracks, kept, base, limits)
+        again = np.flatnonzero(labels >= 0)
+        if len(again) > len(kept):
+            kept = again
+            base = assign(tracks[kept], labels[kept], least=PART)
+        inner = tracks[kept]
+        found = {1: follow(inner, np.zeros(len(kept), np.int64))}
+        for each in _candidates(base, asked):
+            pieces = assign(inner, each, least=min(LEAST, len(kept)))
+            found.setdefault(pieces.n_bodies, pieces)
+        by_number = tuple(found[number] for number in sorted(found))
+        known = n_effective or _count_independent(inner, by_number[-1], ordered=ordered)
+        search = cls(tracks, ordered, kept, base.labels, by_number, known, (), 0)
+        levels = tuple(search._account())
+        chosen = _best(levels) if asked is None else _place_of(asked, levels)
+        return replace(search, levels=levels, chosen=chosen)
+
+    def again(self, half: Bools) -> Search:
+        """Search half of the snapshots (snapshots,)."""
+        tracks = np.ascontiguousarray(self.tracks[:, half])
+        return Search.of(tracks, ordered=self.ordered, n_effective=self.n_effective / 2)
+
+    def _account(self) -> Iterator[Level]:
+        """What each number of bodies accounts for."""
+        inner, cuts = self.tracks[self.kept], dict[bytes, float]()
+        whole = self.found[0]
+        for each in self.found:
+            wide = _gap(inner, each, self.pieces, self.n_effective, cuts)
+            sharp = sharpness(inner, each, whole) if wide >= GAP else np.nan
+            rest = float(np.sqrt(each.rests.sum() / inner[:, :, 0].size))
+            # Mobile sites join bodies where they are still enough.
+            limits = _STILL**2 * each.rests / each.sizes
+            labels = rank_labels(_join_still(self.tracks, self.kept, each, limits))
+            yield Level(each.n_bodies, wide, sharp, rest, frozen(labels), (rest,))
+
+
+def _best(levels: Sequence[Level]) -> int:
+    """Place of the most bodies with a wide gap that do not bend; 0 if none have."""
+    wide = [place for place, level in enumerate(levels) if level.gap >= GAP and not level.bends]
+    return max(wide, default=0)
+
+
+def _place_of(n_bodies: int, levels: Sequence[Level]) -> int:
+    there = [level.n_bodies for level in levels]
+    if n_bodies not in there:
+        words = ", ".join(map(str, there))
+        raise ValueError(
+            f"{n_bodies} bodies of at least {LEAST} sites were not found, only {words}"
+        )
+    return there.index(n_bodies)
+
+
+def sharpness(tracks: Floats, pieces: Pieces, whole: Pieces) -> float:
+    """S of bodies beside all sites as one body; NaN for one body, or too few parts."""
+    if pieces.n_bodies < 2:
+        return float("nan")
+    parts, owners = np.full(len(pieces.labels), -1), list[int]()
+    for body in range(pieces.n_bodies):
+        members = np.flatnonzero(pieces.labels == body)
+        patch = patches(whole.places[members])
+        for number in np.flatnonzero(np.bincount(patch) >= _PART_SITES):
+            parts[members[patch == number]] = len(owners)
+            owners.append(body)
+    small, turned = follow(tracks, parts), whole.rotations[0].swapaxes(1, 2)
+    seen = [Rotation.from_matrix(each) for each in turned @ small.rotations]
+    turns = np.array([(each * each.mean().inv()).as_rotvec().ravel() for each in seen])
+    middles = [whole.places[parts == part].mean(axis=0) for part in range(len(owners))]
+    even = np.column_stack([np.ones(len(owners)), np.array(middles)])
+    steps = (np.array(owners)[:, None] == np.arange(pieces.n_bodies)).astype(np.float64)
+    smooth, stepped = (_left(turns, model, small.sizes) for model in (even, steps))
+    return smooth / max(stepped, _TINY)
+
+
+def _candidates(base: Pieces, asked: int | None) -> Iterator[Ints]:
+    """Labels on the way from all pieces to two: few, as requested, or hard to merge further."""
+    joined = list(merges(base))
+    labels = [base.labels, *(each for *_, each in joined[:-1])]
+    growths = [np.inf, *(growth for _, _, growth, _ in joined)]
+    for each, (last, following) in zip(labels, pairwise(growths), strict=False):
+        own = np.unique(each, return_inverse=True)[1]
+        number = own.max() + 1
+        if number <= _FEW_BODIES or number == asked or following >= _SOFT * last:
+            yield own
+
+
+def _join_still(tracks: Floats, kept: Ints, pieces: Pieces, limits: Floats) -> Ints:
+    """Bodies of all sites; those not kept join where they move by no more than the limit."""
+    labels, places = np.full(len(tracks), -1), np.full((len(tracks), 3), np.nan)
+    labels[kept], places[kept] = pieces.labels, pieces.places
+    moved = stillness(tracks, replace(pieces, labels=labels, places=places))
+    best = moved.argmin(axis=1)
+    found = np.where(moved.min(axis=1) <= limits[best], best, -1)
+    found[kept] = pieces.labels
+    return found
+
+
+def _count_independent(tracks: Floats, pieces: Pieces, *, ordered: bool) -> float:
+    """Number of independent snapshots, by what moves within bodies."""
+    n_snapshots, own = tracks.shape[1], pieces.labels
+    if not ordered or n_snapshots == 2:
+        return float(n_snapshots)
+    inner = np.einsum("stij,sti->sjt", pieces.rotations[own], tracks - pieces.centres[own])
+    return effective_size(inner.reshape(-1, n_snapshots))
+
+
+def _gap(
+    tracks: Floats, pieces: Pieces, start: Ints, n_effective: float, cuts: dict[bytes, float]
+) -> float:
+    """G of bodies of all sites; NaN for one.
+
+    ``start`` (sites,) are small pieces, of which parts are made. ``cuts`` keeps what cutting bodies
+    gains, by their sites, since numbers of bodies share some.
+    """
+    if pieces.n_bodies < 2:
+        return float("nan")
+    joining = increases(pieces, all_pairs(pieces.n_bodies)).min()
+    cutting = max(_gain_of_noise(pieces, n_effective), _TINY)
+    for body in range(pieces.n_bodies):
+        members = np.flatnonzero(pieces.labels == body)
+        if members.tobytes() not in cuts:
+            cuts[members.tobytes()] = _best_cut(tracks[members], start[members])
+        cutting = max(cutting, cuts[members.tobytes()])
+    return float(joining / cutting)
+
+
+def _best_cut(tracks: Floats, start: Ints) -> float:
+    """Most that the rest falls if a body is cut in two."""
+    numbered = np.unique(start, return_inverse=True)[1]
+    if numbered.max() < 2:  # what is very rigid is found as a whole at once
+        numbered = patches(tracks[:, 0])
+    if len(tracks) < PART + LEAST or numbered.max() == 0:
+        return 0.0
+    joined = [numbered, *(each for *_, each in merges(follow(tracks, numbered, steps=6)))]
+    halves = np.unique(joined[-2], return_inverse=True)[1]
+    best = 0.0
+    for least in (PART, LEAST):
+        cut = assign(tracks, halves, least=least)
+        if cut.n_bodies == 2:
+            best = max(best, float(increases(cut, np.array([[0, 1]]))[0]))
+        if cut.sizes.min() >= LEAST:
+            break
+    return best
+
+
+def _gain_of_noise(pieces: Pieces, n_effective: float) -> float:
+    """What independent noise gives on cutting a body, as the best of many cuts."""
+    n_snapshots, dimensions = pieces.centres.shape[1], pieces.dimensions
+    pose = dimensions * (dimensions + 1) // 2
+    free = ((dimensions * pieces.sizes - pose) * (n_snapshots - 1)).sum()
+    factor = 1 + 20 / max(n_effective - 1, 0.5)
+    return float(factor * pose * (n_snapshots - 1) * pieces.rests.sum() / max(free, 1))
+
+
+def _left(turns: Floats, model: Floats, weights: Ints) -> float:
+    """Squares that a linear model leaves, by degrees of freedom; NaN without any."""
+    share = np.sqrt(weights)[:, None]
+    basis, values, _ = np.linalg.svd(model * share, full_matrices=False)
+    basis = basis[:, values > 1e-9 * values[0]]
+    free = len(turns) - basis.shape[1]
+    left = turns * share - basis @ (basis.T @ (turns * share))
+    return float((left**2).sum() / free) if free > 0 else float("nan")
