@@ -11,7 +11,6 @@ import pytest
 import timme
 from tests.analysis.systems import analysis_of
 from timme.analysis.evidence import (
-    BodiesEvidence,
     Evidence,
     NetworkEvidence,
     decide,
@@ -21,24 +20,37 @@ from timme.analysis.evidence import (
 )
 from timme.analysis.finding import Finding, find
 from timme.confidence.assessment import ClusterRecord
+from timme.hierarchy import grow
 from timme.io import read
+from timme.motion.body_search import Level
+from timme.motion.rigid_bodies import Agreement, Bodies
 from timme.synthetic import PlantedBodies, bodies
 
-THREE = BodiesEvidence(3, 14.4, 1.0, 2.2, 1.5, 0.97, (3, 3))
-ONE = BodiesEvidence(1, np.nan, np.nan, 0.48, 1.5, 1.0, (1, 1), 3.7)
+THREE: dict[str, Any] = {"n": 3, "gap": 14.4, "sharpness": 1.0, "fit": 2.2, "rand": 0.97}
+ONE: dict[str, Any] = {"n": 1, "gap": 3.7, "fit": 0.48, "rand": 1.0}
 
 
-def molecule(bodies: BodiesEvidence, n_independent: float = 20.0, **changes: Any) -> str:
-    return decide(Evidence(214, 100, n_independent, bodies=replace(bodies, **changes)))
+def molecule(n_independent: float = 20.0, *, limit: float = 1.5, **known: Any) -> str:
+    """Return the kind of a molecule by G, S and fit of its best split, and by its two halves."""
+    labels, n = np.zeros(30, np.int64), known.pop("n")
+    split = known.pop("gap"), known.pop("sharpness", np.nan), 0.5
+    one = Level(1, np.nan, np.nan, known.pop("fit"), labels, (1.0,))
+    halves = (
+        None if np.isnan(known["rand"]) else Agreement(known.get("counts", (n, n)), known["rand"])
+    )
+    levels = (one, Level(max(n, 2), *split, labels, (0.5,)))
+    tree = grow(30, np.empty((0, 2), np.int64), np.empty(0))
+    found = Bodies(labels, ("A",) * n, tree, 1.0, levels, int(n > 1), 100, halves)
+    return decide(Evidence(30, 100, n_independent, bodies=found, fit_limit=limit))
 
 
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
         ({}, "bodies"),
-        ({"agreement": np.nan, "counts": ()}, "bodies"),
-        ({"agreement": 0.75}, "bodies"),
-        ({"agreement": 0.74}, "undecided"),
+        ({"rand": np.nan}, "bodies"),
+        ({"rand": 0.75}, "bodies"),
+        ({"rand": 0.74}, "undecided"),
         ({"gap": 6.5}, "bodies"),
         ({"gap": 6.4}, "flexible"),
         ({"sharpness": np.nan}, "bodies"),
@@ -47,7 +59,7 @@ def molecule(bodies: BodiesEvidence, n_independent: float = 20.0, **changes: Any
     ],
 )
 def test_bodies_need_a_gap_sharpness_and_agreement(changes: dict[str, Any], kind: str) -> None:
-    assert molecule(THREE, **changes) == kind
+    assert molecule(**{**THREE, **changes}) == kind
 
 
 @pytest.mark.parametrize(
@@ -55,11 +67,11 @@ def test_bodies_need_a_gap_sharpness_and_agreement(changes: dict[str, Any], kind
     [
         ({}, 20.0, "one body"),
         ({"counts": (1, 2)}, 20.0, "undecided"),
-        ({"candidate_gap": 4.0}, 7.9, "undecided"),
-        ({"candidate_gap": 4.0}, np.nan, "undecided"),
-        ({"candidate_gap": 4.0}, 8.0, "one body"),
-        ({"candidate_gap": 3.9}, 2.0, "one body"),
-        ({"candidate_gap": 9.0}, 2.0, "one body"),
+        ({"gap": 4.0}, 7.9, "undecided"),
+        ({"gap": 4.0}, np.nan, "undecided"),
+        ({"gap": 4.0}, 8.0, "one body"),
+        ({"gap": 3.9}, 2.0, "one body"),
+        ({"gap": 9.0}, 2.0, "one body"),
         ({"fit": 1.5}, 20.0, "one body"),
         ({"fit": 1.51}, 20.0, "flexible"),
     ],
@@ -67,7 +79,7 @@ def test_bodies_need_a_gap_sharpness_and_agreement(changes: dict[str, Any], kind
 def test_one_body_is_rigid_flexible_or_undecided(
     changes: dict[str, Any], n_independent: float, kind: str
 ) -> None:
-    assert molecule(ONE, n_independent, **changes) == kind
+    assert molecule(n_independent, **{**ONE, **changes}) == kind
 
 
 # From the cases of the specification: G, S unknown, fit as one body in Å, agreement, samples.
@@ -85,8 +97,7 @@ CASES = [
 def test_known_molecules_are_found(
     n: int, gap: float, fit: float, agreement: float, samples: float, kind: str
 ) -> None:
-    found = BodiesEvidence(n, gap, np.nan, fit, 1.5, agreement, candidate_gap=gap)
-    assert decide(Evidence(200, None, samples, bodies=found)) == kind
+    assert molecule(samples, n=n, gap=gap, fit=fit, rand=agreement) == kind
 
 
 GROUP = ClusterRecord(np.arange(20), -1, 0.2, 0.6, 1.1, support=0.99, chance=0.05)
@@ -197,7 +208,7 @@ def test_a_group_of_nearly_all_or_all_is_found(n_outside: int) -> None:
     group = tracks[:, : 35 - n_outside]
     group[:] = group[:, :1] + np.random.default_rng(1).normal(scale=0.15, size=group.shape)
     found = find(analysis_of(read(tracks), molecule=False, chance=True))
-    who = "30 of 35 sites (1-30). The rest do not." if n_outside else "all 35 sites move together."
+    who = "30 of 35 sites (1-30). The rest do not." if n_outside else "1-35 (σc = 0.13)."
     assert (found.kind, found.sentence.endswith(who)) == ("groups", True)
 
 
@@ -214,8 +225,6 @@ def test_independent_particles_are_no_group(kind: str, seed: int) -> None:
     assert found.kind == "none"
     if kind == "equal":
         assert "no group moves together among 40 sites" in found.sentence
-    if kind == "confined":
-        assert found.notes[0].endswith("no sign of correlated motion.")
 
 
 def test_groups_are_not_denied_where_confidence_is_off() -> None:
@@ -244,11 +253,3 @@ def test_particles_that_keep_their_distances_show_no_relative_motion() -> None:
     places = np.random.default_rng(0).integers(0, 50, (30, 3))
     moved = places + np.arange(20)[:, None, None]  # exact, so that no σ is rounding
     assert "no relative motion: 30 particles keep" in str(timme.analyse(moved))
-
-
-def test_one_body_that_was_given_is_taken_as_such() -> None:
-    made = bodies((60, 40), 20, spans=[90.0])
-    given = timme.analyse_motion(made.ensemble, bodies=1).finding
-    assert given is not None
-    assert "taken as one body" in given.sentence
-    assert dict(given.facts)["split?"].startswith("yes: the best two parts")

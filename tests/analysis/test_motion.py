@@ -40,8 +40,8 @@ def test_settings_choose_number_and_reference(planted: PlantedBodies) -> None:
     assert found.motion is not None
     assert found.motion.reference == 1
     assert found.made.given == ("bodies", "reference")
-    with pytest.raises(ValueError, match="bodies= must be at least 1, got 0"):
-        analyse_motion(planted.ensemble, bodies=0)
+    with pytest.raises(ValueError, match="bodies= must be at least 2, got 1"):
+        analyse_motion(planted.ensemble, bodies=1)
 
 
 def test_snapshots_are_written_superposed_on_the_body_held_still(planted: PlantedBodies) -> None:

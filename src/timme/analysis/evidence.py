@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 from scipy.spatial import cKDTree
 
-from timme._arrays import Bools, Floats, Ints
+from timme._arrays import Floats, Ints
 from timme.analysis import tables
+from timme.analysis.phrases import Phrases, round_cutoff, round_within
+from timme.confidence.separation import median
 from timme.ensemble.atoms import angstroms
 from timme.hierarchy.condensed import MIN_SIZE, PLATEAU, lineages
 from timme.hierarchy.curves import count_clusters, inflection
-from timme.motion.body_search import GAP, SHARP
+from timme.motion.body_search import GAP
 
 if TYPE_CHECKING:
-    from timme.analysis.result import Analysis
+    from timme.analysis.result import Analysis, Body
     from timme.confidence.assessment import ClusterRecord
+    from timme.confidence.chance import Chance
     from timme.motion.body_search import Level
     from timme.motion.hinges import Motions
+    from timme.motion.rigid_bodies import Bodies
 
-Kind = Literal[
-    "bodies", "undecided", "one body", "flexible", "groups", "network", "none",
-    "core", "motion", "agreement",
-]  # fmt: skip
+Decided = Literal["bodies", "undecided", "one body", "flexible", "groups", "network", "none"]
+Kind = Literal[Decided, "core", "motion", "agreement"]
 
 WEAK_GAP = 4.0  # of bodies that more samples may show; known domains have G of 8.4 to 239
 AGREEMENT = 0.75  # adjusted Rand index of bodies found in two halves; chance gives 0
@@ -35,21 +37,6 @@ FEW_SNAPSHOTS = 8  # two snapshots have plateaus of 2.7 times by chance
 ENOUGH_SNAPSHOTS = 50  # from which on a plateau is safe without a chance level
 BY_CHANCE, ARRESTED = 0.5, 0.9  # overlap with clusters of independent walkers
 APART, LOOSE = 2.0, 0.15  # σ across a network over that inside; σ inside over the spacing
-CONFINED = 0.2  # net displacement² over Σ step²: 0.5 to 0.8 of free walkers, 1/n in cages
-
-
-@dataclass(frozen=True, slots=True)
-class BodiesEvidence:
-    """Rigid bodies of a molecule."""
-
-    n: int  # that were chosen; 1 where all sites, or each of several chains, are one
-    gap: float  # G of these, beside 6.5
-    sharpness: float  # S of these, beside 0.7; NaN unknown
-    fit: float  # rms as one body, in the unit of the coordinates
-    fit_limit: float  # 1.5 Å in that unit
-    agreement: float = np.nan  # of two halves, beside 0.75; NaN unknown
-    counts: tuple[int, ...] = ()  # bodies in each half
-    candidate_gap: float = np.nan  # G of the best number of bodies that was not chosen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,15 +60,6 @@ class NetworkEvidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Walkers:
-    """Clusters of independent walkers with the same steps."""
-
-    half: float = np.nan  # cutoff at which half of them are in one cluster; NaN unknown
-    width: float = np.nan  # log of the widest range over which a cluster stays the same
-    confined: bool = False  # particles stay in place, walkers do not: no sign of correlation
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """All numbers that decide, and what they are compared with."""
 
@@ -89,12 +67,12 @@ class Evidence:
     n_snapshots: int | None  # None for a ready-made matrix
     n_independent: float  # samples of the slowest distances, beside 8; NaN unknown
     independent: bool = False  # models without an order in time
-    bodies: BodiesEvidence | None = None  # of molecules
+    bodies: Bodies | None = None  # of a molecule: G, S and fit by number, agreement of two halves
+    fit_limit: float = np.nan  # of one body, 1.5 Å in the unit of the coordinates
     records: tuple[ClusterRecord, ...] = ()  # of particles; chance is NaN where unknown
-    walkers: Walkers = Walkers()
     network: NetworkEvidence | None = None
+    all_together: bool = False  # at a cutoff at which walkers are not, nor at 1.65 of it
     min_size: int = MIN_SIZE
-    given: float | None = None  # cutoff that the user gave
 
     @property
     def groups(self) -> tuple[ClusterRecord, ...]:
@@ -103,36 +81,29 @@ class Evidence:
         They are in the order of their sites. Fewer than `min_size` sites may be outside only where
         walkers are known, which decide: by chance, too, all but a few stay together for long.
         """
-        n_snapshots = np.inf if self.n_snapshots is None else self.n_snapshots
-        if n_snapshots < FEW_SNAPSHOTS:
-            return ()
         found: list[ClusterRecord] = []
+        n_snapshots = np.inf if self.n_snapshots is None else self.n_snapshots
         for each in sorted(self.records, key=lambda record: -record.plateau):
-            outside = self.n_sites - each.size
-            unknown = np.isnan(each.chance) and n_snapshots >= ENOUGH_SNAPSHOTS
-            beyond = each.chance < BY_CHANCE or (unknown and outside >= self.min_size)
-            lasts = each.plateau >= PLATEAU and each.size >= self.min_size and outside > 0
+            beyond = each.chance < BY_CHANCE
+            if np.isnan(each.chance):
+                outside = self.n_sites - each.size
+                beyond = outside >= self.min_size and n_snapshots >= ENOUGH_SNAPSHOTS
+            lasts = each.plateau >= PLATEAU and each.size >= self.min_size
             if lasts and beyond and not any(np.isin(each.sites, g.sites).any() for g in found):
                 found.append(each)
-        whole = [each for each in self.records if each.size == self.n_sites]
-        if not found and whole and whole[0].low * np.exp(PLATEAU) < self.walkers.half:
-            return (whole[0],)
-        return tuple(sorted(found, key=lambda record: record.sites.tolist()))
+        if not found and self.all_together:
+            found = [each for each in self.records if each.size == self.n_sites]
+        known = found if n_snapshots >= FEW_SNAPSHOTS else []
+        return tuple(sorted(known, key=lambda record: record.sites.tolist()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class Case(Phrases):
     """All that facts and sentences are made from."""
 
-    analysis: Analysis
     evidence: Evidence
     labels: Ints  # (shown,), group of each shown object, -1 for none
-    cutoff: float | None  # of the hierarchy beside it
-
-    @property
-    def bodies(self) -> BodiesEvidence:
-        """Evidence of bodies, which molecules have."""
-        return cast("BodiesEvidence", self.evidence.bodies)
+    at: float | None  # cutoff of the hierarchy beside it
 
     @property
     def motion(self) -> Motions:
@@ -144,6 +115,14 @@ class Case:
         """Sites of each group."""
         n_groups = int(self.labels.max(initial=-1)) + 1
         return [np.flatnonzero(self.labels == group) for group in range(n_groups)]
+
+    @property
+    def chains(self) -> dict[str, list[Body]]:
+        """Bodies of each copy of a chain, largest first; none if all is one molecule."""
+        if self.motion.bodies.n_copies == 1:
+            return {}
+        names, bodies = self.analysis.shown_atoms.chains.tolist(), self.analysis.bodies
+        return {name: [body for body in bodies if body.chain == name] for name in names}
 
 
 def decide(evidence: Evidence) -> Kind:
@@ -167,7 +146,7 @@ def decide(evidence: Evidence) -> Kind:
     'groups'
     """
     if evidence.bodies is not None:
-        return _decide_on_bodies(evidence.bodies, evidence.n_independent)
+        return _decide_on_bodies(evidence.bodies, evidence)
     if evidence.groups:
         return "groups"
     found = evidence.network
@@ -177,35 +156,37 @@ def decide(evidence: Evidence) -> Kind:
     return "network" if stiff else "none"
 
 
-def _decide_on_bodies(bodies: BodiesEvidence, n_independent: float) -> Kind:
-    if bodies.n >= 2 and bodies.gap >= GAP and not bodies.sharpness < SHARP:
-        return "undecided" if bodies.agreement < AGREEMENT else "bodies"
-    if bodies.n == 1 and max(bodies.counts, default=1) > 1:
+def _decide_on_bodies(bodies: Bodies, evidence: Evidence) -> Kind:
+    chosen, best, halves = bodies.levels[bodies.chosen], candidate(bodies), bodies.agreement
+    if bodies.chosen and chosen.gap >= GAP and not chosen.bends:
+        return "bodies" if halves is None or not halves.rand < AGREEMENT else "undecided"
+    if not bodies.chosen and halves is not None and max(halves.counts) > 1:
         return "undecided"
-    if WEAK_GAP <= bodies.candidate_gap < GAP and not n_independent >= FEW_SAMPLES:
+    weak = best is not None and WEAK_GAP <= best.gap < GAP
+    if weak and not evidence.n_independent >= FEW_SAMPLES:
         return "undecided"
-    return "one body" if bodies.fit <= bodies.fit_limit else "flexible"
+    return "one body" if bodies.levels[0].rest <= evidence.fit_limit else "flexible"
 
 
 def gather(analysis: Analysis) -> Evidence:
     """Return the numbers of an analysis of snapshots, or of a matrix, that decide."""
-    system, confidence = analysis.system, analysis.confidence
-    found = Evidence(
-        len(system.shown),
-        system.n_snapshots or None,
-        np.nan if confidence is None else confidence.sampling.n_effective,
-        independent=confidence is not None and confidence.sampling.independent,
-        min_size=tables.min_size(analysis),
-        given=given_cutoff(analysis),
-    )
+    system, confidence, tree = analysis.system, analysis.confidence, analysis.hierarchy
+    size = tables.min_size(analysis)
+    found = Evidence(tree.n_sites, system.n_snapshots or None, np.nan, min_size=size)
+    if confidence is not None:
+        known = confidence.sampling
+        found = replace(found, n_independent=known.n_effective, independent=known.independent)
     if analysis.made.kind == "molecule" and analysis.motion is not None:
-        return replace(found, bodies=_bodies(analysis))
+        gyration = float(np.sqrt(np.nanvar(_places(analysis), axis=0).sum()))
+        limit = rigid_limit(system.unit, gyration, _spacing(analysis))
+        return replace(found, bodies=analysis.motion.bodies, fit_limit=limit)
     records = () if confidence is None else confidence.records
-    walkers = _walkers(analysis)
-    if walkers is None:
+    if walkers(analysis) is None:
         records = tuple(replace(record, chance=np.nan) for record in records)
+    top = tree.heights[-1] if len(tree.heights) else np.nan
+    together = 2 * walkers_at(analysis, top * np.exp(PLATEAU))[0] < tree.n_sites
     network = _network(analysis)
-    return replace(found, records=records, walkers=walkers or Walkers(), network=network)
+    return replace(found, records=records, all_together=together, network=network)
 
 
 def given_cutoff(analysis: Analysis) -> float | None:
@@ -214,28 +195,24 @@ def given_cutoff(analysis: Analysis) -> float | None:
     return None if given is None else float(given)
 
 
-def one_is_given(analysis: Analysis) -> bool:
-    """Return whether the user gave one body as their number."""
-    return getattr(analysis.made.settings, "bodies", None) == 1
-
-
 def first_cutoff(analysis: Analysis) -> float | None:
     """Return the cutoff of the first picture: a level worth a look, or the steepest rise."""
-    given, confidence = given_cutoff(analysis), analysis.confidence
+    given, confidence, tree = given_cutoff(analysis), analysis.confidence, analysis.hierarchy
     if given is not None:
         return given
     if confidence is not None and confidence.silhouettes.levels:
-        return confidence.silhouettes.levels[0].cutoff
-    size = min(tables.min_size(analysis), max(2, analysis.hierarchy.n_sites // 2))
-    return inflection(count_clusters(analysis.hierarchy, large=size, sizes=()))
+        return round_cutoff(tree, confidence.silhouettes.levels[0].cutoff)
+    size = min(tables.min_size(analysis), max(2, tree.n_sites // 2))
+    steepest = inflection(count_clusters(tree, large=size, sizes=()))
+    return None if steepest is None else round_cutoff(tree, steepest)
 
 
 def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints, float | None]:
     """Return the group of each shown site, and the cutoff that describes the groups."""
     labels, at = np.full(evidence.n_sites, -1), first_cutoff(analysis)
-    if evidence.bodies is not None and analysis.motion is not None:
-        level = candidate(analysis) if kind == "undecided" else None
-        return analysis.motion.bodies.labels if level is None else level.labels, at
+    if evidence.bodies is not None:
+        level = candidate(evidence.bodies) if kind == "undecided" else None
+        return evidence.bodies.labels if level is None else level.labels, at
     if kind == "groups":
         for group, record in enumerate(evidence.groups):
             labels[record.sites] = group
@@ -252,7 +229,7 @@ def _common_cutoff(groups: tuple[ClusterRecord, ...]) -> float:
     if not low < high < np.inf:
         widest = max(groups, key=lambda group: group.plateau)
         low, high = widest.low, widest.high
-    return float(np.sqrt(low * high)) if np.isfinite(high) else low
+    return round_within(float(np.sqrt(low * high)) if np.isfinite(high) else low, low, high)
 
 
 def cut_at(analysis: Analysis, at: float) -> Ints:
@@ -270,32 +247,9 @@ def rigid_limit(unit: str, radius_of_gyration: float, spacing: float = np.nan) -
     return float(np.fmin(RIGID_SHARE * radius_of_gyration, spacing / 2))
 
 
-def candidate(analysis: Analysis) -> Level | None:
+def candidate(bodies: Bodies) -> Level | None:
     """Return the bodies that were chosen, or the best of more than one."""
-    if analysis.motion is None:
-        return None
-    found = analysis.motion.bodies
-    return found.levels[found.chosen] if found.chosen else found.next_best
-
-
-def _bodies(analysis: Analysis) -> BodiesEvidence | None:
-    if analysis.motion is None:
-        return None
-    found, best = analysis.motion.bodies, candidate(analysis)
-    chosen, halves = found.levels[found.chosen], found.agreement
-    if one_is_given(analysis):  # others were not to be chosen
-        best = halves = None
-    gyration = float(np.sqrt(np.nanvar(_places(analysis), axis=0).sum()))
-    return BodiesEvidence(
-        n=found.n_bodies if found.chosen else 1,
-        gap=chosen.gap,
-        sharpness=chosen.sharpness,
-        fit=found.levels[0].rest,
-        fit_limit=rigid_limit(analysis.system.unit, gyration, _spacing(analysis)),
-        agreement=np.nan if halves is None else halves.rand,
-        counts=() if halves is None else halves.counts,
-        candidate_gap=np.nan if best is None else best.gap,
-    )
+    return bodies.levels[bodies.chosen] if bodies.chosen else bodies.next_best
 
 
 def _network(analysis: Analysis) -> NetworkEvidence | None:
@@ -307,14 +261,15 @@ def _network(analysis: Analysis) -> NetworkEvidence | None:
     widest = max(large, key=lambda line: line.width, default=None)
     if widest is None or widest.width < PLATEAU:
         return None
-    cutoff, given = float(np.sqrt(widest.low * widest.high)), given_cutoff(analysis)
-    if given is not None and widest.low <= given < widest.high:
+    low, high, given = widest.low, widest.high, given_cutoff(analysis)
+    cutoff = round_within(float(np.sqrt(low * high)), low, high)
+    if given is not None and low <= given < high:
         cutoff = given
     sites = tree.cut(cutoff).members(0)
     member = np.where(np.isin(np.arange(tree.n_sites), sites), 0, -1)
     inside, across, _ = medians(analysis, member)
     return NetworkEvidence(
-        *(sites, cutoff, widest.low, widest.high, widest.width, inside, across),
+        *(sites, cutoff, low, high, widest.width, inside, across),
         spacing=_spacing(analysis),
         chance=walkers_at(analysis, cutoff)[0] / len(sites),
     )
@@ -331,24 +286,19 @@ def _spacing(analysis: Analysis) -> float:
     places = _places(analysis)
     places = places[np.isfinite(places).all(axis=1)]
     near = np.ravel(cKDTree(places).query(places, k=[2])[0]) if places.size else np.empty(0)
-    return _median(near[np.isfinite(near)])
+    return median(near)
 
 
-def _walkers(analysis: Analysis) -> Walkers | None:
-    """Return what walkers form; None where shifted steps do not make independent ones."""
+def walkers(analysis: Analysis) -> Chance | None:
+    """Return the chance level; None where shifted steps do not make independent walkers."""
     chance = None if analysis.confidence is None else analysis.confidence.chance
-    if chance is None or not chance.is_meaningful:
-        return None
-    halves = 2 * np.median(chance.largest, axis=0) >= analysis.hierarchy.n_sites
-    half = float(chance.cutoffs[halves.argmax()]) if halves.any() else np.nan
-    confined = chance.drift * (analysis.system.n_snapshots - 1) < CONFINED
-    return Walkers(half, chance.width, confined)
+    return chance if chance is not None and chance.is_meaningful else None
 
 
 def walkers_at(analysis: Analysis, cutoff: float | None) -> tuple[float, float]:
     """Return the median and the 95 % of the largest cluster of walkers; NaN where unknown."""
-    chance = None if analysis.confidence is None else analysis.confidence.chance
-    if chance is None or cutoff is None or not chance.is_meaningful:
+    chance = walkers(analysis)
+    if chance is None or cutoff is None:
         return np.nan, np.nan
     draws = chance.largest[:, np.searchsorted(chance.cutoffs, cutoff, side="right") - 1]
     return float(np.median(draws)), float(np.quantile(draws, 0.95))
@@ -358,11 +308,8 @@ def medians(analysis: Analysis, labels: Ints) -> tuple[float, float, float]:
     """Return the median σ inside the groups of labels ≥ 0, from these to others, and of others."""
     pairs, sigma = shown_pairs(analysis)
     one, other = labels[pairs].T
-    grouped: Bools = np.maximum(one, other) >= 0
-    same: Bools = one == other
-    kinds = grouped & same, grouped & ~same, ~grouped
-    inside, across, among = (_median(sigma[which]) for which in kinds)
-    return inside, across, among
+    grouped, same = np.asarray(np.maximum(one, other) >= 0), np.asarray(one == other)
+    return median(sigma[grouped & same]), median(sigma[grouped & ~same]), median(sigma[~grouped])
 
 
 def shown_pairs(analysis: Analysis) -> tuple[Ints, Floats]:
@@ -375,7 +322,3 @@ def shown_pairs(analysis: Analysis) -> tuple[Ints, Floats]:
     pairs = place[sigma.pairs]
     kept = (pairs >= 0).all(axis=1) & np.isfinite(sigma.sigma)
     return pairs[kept], sigma.sigma[kept]
-
-
-def _median(values: Floats) -> float:
-    return float(np.median(values)) if len(values) else float("nan")

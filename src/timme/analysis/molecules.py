@@ -7,39 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timme.analysis import tables
-from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, Case, candidate, one_is_given
-from timme.analysis.phrases import (
-    Fact,
-    Sure,
-    Words,
-    copies,
-    cutoff,
-    duration,
-    few,
-    hierarchy,
-    length,
-    listed,
-    main_stretch,
-    members,
-    noun,
-    number,
-    percent,
-    samples,
-    sampling,
-    sigma,
-    some,
-    times,
-)
+from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, Case, candidate
+from timme.analysis.phrases import Fact, Sure, Words, joined, listed, number, percent, samples
 from timme.motion.body_search import GAP
 from timme.motion.variance import overlap_with_bodies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from timme._arrays import Ints
-    from timme.analysis.result import Analysis, Body
+    from timme.analysis.result import Body
+    from timme.motion.body_search import Level
 
 _SHARED = 0.5  # RMSIP of two halves of a run, below which they share little
+_BRIDGED = 5  # residues in a gap within a stretch
 _EXACT = "30 are enough for exact cutoffs"
 _STILL = ("undefined", "rigid")  # kinds without a motion
 _NEEDED = f"{np.floor(10 * np.sqrt(GAP)) / 10:.1f}× needed"
@@ -47,309 +28,285 @@ _NEEDED = f"{np.floor(10 * np.sqrt(GAP)) / 10:.1f}× needed"
 
 def several_bodies(case: Case) -> Words:
     """Several rigid bodies, in all or in each of several copies of a chain."""
-    chains, n = copies(case.analysis), case.bodies.n
-    known = case.bodies.agreement >= AGREEMENT
-    sure: Sure = "well supported" if known else "no error bars"
-    supported = f", {sure}" if known else ""
-    notes = (_packing(case), _structures_note(case), _second_run_note(case))
-    if chains:
-        angles = [
-            f"{name}: {listed([f'{body.angle:.0f}°' for body in own[1:]])}"
-            for name, own in chains.items()
-            if len(own) > 1
-        ]
-        sentence = f"{_each_chain(chains)}{supported} ({'; '.join(few(angles))})."
-        bodies = Fact("bodies", _sites_of_chains(case, case.labels))
-        found = [bodies, _fit_of_chains(case), _separation_in_chains(case), _support(case)]
-        return Words(sentence, notes, sure, found)
-    found = [
-        _members_of_bodies(case),
-        _fit(case, n, (1, n - 1, n + 1)),
-        _separation(case),
-        _support(case),
-        _clusters(case),
-    ]
-    sentence = f"{_count(n)}{supported}. {_turns(case.analysis)}."
-    return Words(sentence, notes, sure, found)
+    bodies, sure, count = case.motion.bodies, _sure(case), case.evidence.n_independent
+    what = _count(case) + f", {sure}" * (sure == "well supported")
+    sentence = f"{what}. {_turns(case)}."
+    if case.chains:
+        angles = {name: [f"{body.angle:.0f}°" for body in own] for name, own in case.chains.items()}
+        moving = (f"{name}: {listed(own[1:])}" for name, own in angles.items() if len(own) > 1)
+        sentence = f"{what} ({joined(moving, '; ')})."
+    beside = bodies.levels[max(1, bodies.chosen - 1) : bodies.chosen + 2]
+    fit = _fit(case, bodies.levels[bodies.chosen], [bodies.levels[0], *beside])
+    facts = [_members(case), fit, _separation(case), _support(case), _clusters(case)]
+    notes = [_packing(case), _structures(case)]
+    if count < FEW_SAMPLES:
+        passage = ": one passage between two states" * (count < 2)
+        notes.append(f"{samples(count)}{passage}. A second run may differ.")
+    return Words(sentence, notes, sure, facts)
 
 
 def one_body(case: Case) -> Words:
     """One body, rigid or flexible, and why it is not split."""
-    n, n_snapshots = case.evidence.n_sites, case.evidence.n_snapshots
-    chains = copies(case.analysis)
-    fit = _fit_of_chains(case) if chains else _fit_of_one(case)
-    parts = [fit, _split(case), _stiffest(case)]
-    parts += [hierarchy(case.analysis), sampling(case.analysis, _EXACT)]
-    notes = [_packing(case), _structures_note(case)]
-    # a few snapshots have no halves to compare
-    sure: Sure = "well supported" if case.bodies.counts else "no error bars"
-    if one_is_given(case.analysis):
-        rms = length(case.bodies.fit, case.analysis.system.unit)
-        return Words(f"taken as one body, which fits to {rms} rms.", notes, "", parts)
-    if case.bodies.fit > case.bodies.fit_limit:
-        known: Sure = "no error bars" if n_snapshots == 2 else ""
-        return Words("no rigid body: flexible throughout.", notes, known, parts)
-    over = f"over {duration(case.analysis) or f'{n_snapshots} snapshots'}"
-    if case.evidence.independent:
-        models = "NMR models" if len(case.analysis.made.sources) <= 1 else "structures"
-        over = f"in all {n_snapshots} {models}"
-    together = np.count_nonzero(case.labels >= 0)
-    who = f"All {n:,} {noun(case.analysis)} move together"
+    n, n_snapshots, many = case.evidence.n_sites, case.evidence.n_snapshots, case.noun()
+    facts = [_fit_of_one(case), _split(case), _stiffest(case), case.hierarchy()]
+    facts.append(case.sampling(_EXACT))
+    notes, together = [_packing(case), _structures(case)], np.count_nonzero(case.labels >= 0)
+    over = f"over {case.duration() or f'{n_snapshots} snapshots'}"
+    if _are_models(case):
+        over = f"in all {n_snapshots} NMR models"
+    who = f"All {n:,} {many} move together"
     if together < n:
-        who = f"{together:,} of {n:,} {noun(case.analysis)} keep their shape"
-    what = _each_chain(chains) if chains else _count(1)
-    sentence = f"{what}. {who} {over}; no domain moves."
-    return Words(sentence, notes, sure, parts)
+        who = f"{together:,} of {n:,} {many} keep their shape"
+    sentence = f"{_count(case)}. {who} {over}; no domain moves."
+    if not _is_rigid(case):
+        sentence = "no rigid body: flexible throughout."
+    return Words(sentence, notes, _sure(case), facts)
 
 
 def undecided(case: Case) -> Words:
     """The best candidate, and what would settle it."""
-    bodies, most = case.bodies, max(case.bodies.counts, default=1)
-    best = len(case.groups) // max(1, len(copies(case.analysis)))
-    needed = _EXACT
-    if bodies.n > 1:
-        index = f"agreement {bodies.agreement:.2f} of 1, {AGREEMENT} needed"
+    bodies, halves, needed = case.motion.bodies, case.motion.bodies.agreement, _EXACT
+    if bodies.chosen and halves is not None:
+        index = f"agreement {halves.rand:.2f} of 1, {AGREEMENT} needed"
         why = f"The two halves of the data do not have the same bodies ({index})"
-    elif most > 1:
-        why = f"One half of the data has {number(most)} bodies, all of it one"
+    elif halves is not None and max(halves.counts) > 1:
+        why = f"One half of the data has {number(max(halves.counts))} bodies, all of it one"
     else:
-        n = case.evidence.n_snapshots
-        why = f"{n:,} snapshots are too few to tell one body from {number(best)}"
+        best = number(len(case.groups) // max(1, len(case.chains)))
+        why = f"{case.evidence.n_snapshots:,} snapshots are too few to tell one body from {best}"
         needed = f"{FEW_SAMPLES:.0f} or more usually decide"
-    fit = _fit_of_chains(case) if copies(case.analysis) else _fit(case, 1, [best])
-    parts = [fit, _split(case, undecided=True)]
-    parts += [sampling(case.analysis, needed), hierarchy(case.analysis)]
-    sentence = f"not established. {why}."
-    return Words(sentence, [_structures_note(case)], "not established", parts)
+    level = candidate(bodies)
+    fit = _fit_of_one(case) if level is None else _fit(case, bodies.levels[0], [level])
+    facts = [fit, _split(case, undecided=True), case.sampling(needed), case.hierarchy()]
+    return Words(f"not established. {why}.", [_structures(case)], "not established", facts)
 
 
 def motion(case: Case) -> Words:
     """How each body moves against another."""
-    known, halves, note = case.bodies.agreement >= AGREEMENT, case.analysis.halves, ""
-    if halves < _SHARED:
+    note, found, levels = "", _moving(case), case.motion.bodies.levels
+    if case.analysis.halves < _SHARED:
         what = "one passage between two states, not an equilibrium"
-        note = f"the two halves share little (RMSIP {halves:.2f}): {what}."
-    found = _moving(case.analysis)
-    kinds = {body.motion.kind for body in found if body.motion}
-    turns = [f"body {body.name} ({main_stretch(case.analysis, body)})" for body in found]
-    turns = [f"{who} by {body.angle:.0f}°" for who, body in zip(turns, found, strict=True)]
-    turns[0] = turns[0].replace(" by ", " turns by ")
+        note = f"the two halves share little (RMSIP {case.analysis.halves:.2f}): {what}."
+    named = {f"body {body.name} ({_main_stretch(case, body)})": body.angle for body in found}
     against = " and ".join(sorted({f"body {body.relative_to}" for body in found}))
-    sentence = f"{listed(turns)} against {against}"
+    sentence = f"{listed(_turn(named))} against {against}"
+    kinds = {body.motion.kind for body in found if body.motion}
     if len(kinds) == 1 and (kind := kinds.pop()) in ("hinge", "screw"):
         every = {1: "", 2: "both "}.get(len(found), "all ")
         sentence += f"; {every}{kind}-like"
-    fit = _fit_of_chains(case) if copies(case.analysis) else _fit(case, case.bodies.n, [1])
-    parts = [*_movements(case), _modes(case), fit]
-    sure: Sure = "well supported" if known else "no error bars"
-    notes = (note, _packing(case), _structures_note(case))
-    return Words(f"{sentence}.", notes, sure, parts)
+    fit = _fit(case, levels[case.motion.bodies.chosen], levels[:1])
+    facts = [*_movements(case), _modes(case), fit]
+    notes = (note, _packing(case), _structures(case))
+    return Words(f"{sentence}.", notes, _sure(case), facts)
 
 
-def _count(n: int) -> str:
-    return f"{number(n)} rigid bod{'y' if n == 1 else 'ies'}"
+def _sure(case: Case) -> Sure:
+    """Whether both halves have the same bodies; a few snapshots have no halves."""
+    halves = case.motion.bodies.agreement
+    if halves is None:
+        return "no error bars"
+    return "not established" if halves.rand < AGREEMENT else "well supported"
 
 
-def _turns(analysis: Analysis) -> str:
+def _is_rigid(case: Case) -> bool:
+    return case.motion.bodies.levels[0].rest <= case.evidence.fit_limit
+
+
+def _count(case: Case) -> str:
+    """How many bodies there are, or each copy of a chain is."""
+    counts = [len(own) for own in case.chains.values()] or [len(case.groups)]
+    least = f"{number(min(counts))} to " * (min(counts) < max(counts))
+    bodies = f"{least}{number(max(counts))} rigid bod{'y' if max(counts) == 1 else 'ies'}"
+    return f"each of {number(len(counts))} chains is {bodies}" if case.chains else bodies
+
+
+def _turns(case: Case) -> str:
     """How far the bodies turn that turn most."""
-    found = _moving(analysis)
+    found = _moving(case)
     hinge = ", as on a hinge" * all(body.motion.kind == "hinge" for body in found if body.motion)
-    if len(analysis.bodies) == 2 and len(found) == 1:
+    if len(case.groups) == 2 and len(found) == 1:
         return f"One turns by {found[0].angle:.0f}° against the other{hinge}"
-    turns = [f"{main_stretch(analysis, body)} by {body.angle:.0f}°" for body in found]
-    turns[0] = turns[0].replace(" by ", " turns by ")
-    core = "the cores of their chains" if copies(analysis) else "the core"
-    return f"{', '.join(turns)} against {core}{hinge}"
+    named = {_main_stretch(case, body): body.angle for body in found}
+    return f"{', '.join(_turn(named))} against the core{hinge}"
 
 
-def _each_chain(chains: dict[str, list[Body]]) -> str:
-    """How many bodies each copy of a chain is."""
-    counts = [len(own) for own in chains.values()]
-    least = f"{number(min(counts))} to " if min(counts) < max(counts) else ""
-    return f"each of {number(len(chains))} chains is {least}{_count(max(counts))}"
+def _turn(angles: dict[str, float]) -> list[str]:
+    """By how much each of some bodies turns, with the verb at the first."""
+    verbs = [" turns", *[""] * len(angles)]
+    named = zip(angles.items(), verbs, strict=False)
+    return [f"{name}{verb} by {angle:.0f}°" for (name, angle), verb in named]
+
+
+def _moving(case: Case) -> list[Body]:
+    """Return the three bodies that turn most, the largest of each copy of a chain left out."""
+    packed = {own[0].name for own in case.chains.values() if own}
+    found = [body for body in case.analysis.bodies if body.motion is not None]
+    found = [body for body in found if body.name not in packed] or found
+    return sorted(found, key=lambda body: -np.nan_to_num(body.angle))[:3]
+
+
+def _main_stretch(case: Case, body: Body) -> str:
+    """Return the longest stretch of a body in its chain, short gaps bridged: "A 116-164"."""
+    atoms = case.analysis.shown_atoms
+    sites = body.sites[atoms.chains[body.sites] == body.chain]
+    stretches = np.split(sites, np.flatnonzero(np.diff(sites) > _BRIDGED) + 1)
+    longest = max(stretches, key=len)
+    return tables.runs(atoms, range(longest[0], longest[-1] + 1))
 
 
 def _packing(case: Case) -> str:
     """How copies of a chain move against one another."""
-    largest = [own[0].motion for own in copies(case.analysis).values() if own]
+    largest = [own[0].motion for own in case.chains.values() if own]
     found = [each for each in largest if each is not None and each.kind not in _STILL]
     if not found:
         return ""
     widest = max(found, key=lambda hinge: hinge.range)
-    slide = tables.slide(widest)
-    far = sigma(widest.move if np.isnan(slide) else slide, case.analysis.system.unit)
-    most = "up to " if len(found) > 1 else ""
-    why = "not counted as motion"
-    if case.evidence.n_snapshots == 2 or case.evidence.independent:
-        why = f"crystal packing, {why}"
-    return f"the chains also shift against each other ({most}{widest.range:.0f}°, {far}): {why}."
+    far = f"{'up to ' * (len(found) > 1)}{widest.range:.0f}°, {case.sigma(tables.slide(widest))}"
+    packing = case.evidence.n_snapshots == 2 or case.evidence.independent
+    why = "crystal packing, " * packing + "not counted as motion"
+    return f"the chains also shift against each other ({far}): {why}."
 
 
-def _structures_note(case: Case) -> str:
+def _structures(case: Case) -> str:
     if case.evidence.n_snapshots == 2:
         return "two structures say what differs, not how surely: no error bars."
-    if case.evidence.independent and len(case.analysis.made.sources) <= 1:
-        return "NMR models show where restraints fix the structure, not how far it moves thermally."
-    return ""
+    fixed = "NMR models show where restraints fix the structure, not how far it moves thermally."
+    return fixed * _are_models(case)
 
 
-def _second_run_note(case: Case) -> str:
-    count = case.evidence.n_independent
-    passage = ": one passage between two states" * (count < 2)
-    return f"{samples(count)}{passage}. A second run may differ." if count < FEW_SAMPLES else ""
-
-
-# ---- chains of one sequence, searched one by one ----------------------------------------------
-
-
-def _sites_of_chains(case: Case, labels: Ints) -> str:
-    """Sites of the bodies of each chain: "A 1-29 | 30-67;  B 1-29 | 30-70"."""
-    chains, found = case.analysis.shown_atoms.chains, list[str]()
-    for name in dict.fromkeys(chains.tolist()):
-        each = np.unique(labels[(chains == name) & (labels >= 0)])
-        sites = (members(case.analysis, np.flatnonzero(labels == body)) for body in each)
-        found.append(f"{name or '-'} {' | '.join(text.removeprefix(f'{name} ') for text in sites)}")
-    return ";  ".join(few(found))
-
-
-def _fit_of_chains(case: Case) -> Fact:
-    """The rms fit of the bodies of each chain, beside that of one body."""
-    found = case.motion.bodies
-    own = _each_rest(case, found.levels[found.chosen].rests, " rms")
-    if found.chosen:
-        return Fact("fit", f"{own}; as one body {_each_rest(case, found.levels[0].rests)}")
-    limit = length(case.bodies.fit_limit, case.analysis.system.unit)
-    return Fact("fit", f"{own} as one body (rigid: at most {limit})")
-
-
-def _each_rest(case: Case, rests: Sequence[float], rms: str = "") -> str:
-    """Rests of chains: "0.64 Å in each chain", or "3.62 Å (A) and 3.46 Å (B)"."""
-    known = [f"{length(rest, case.analysis.system.unit)}{rms}" for rest in rests]
-    if len(set(known)) == 1:
-        return f"{known[0]} in each chain"
-    named = zip(known, copies(case.analysis), strict=True)
-    return listed(few([f"{rest} ({name})" for rest, name in named]))
-
-
-def _separation_in_chains(case: Case) -> Fact:
-    """How far bodies move beside the parts within them, in the chain where it is least."""
-    chains = copies(case.analysis)
-    where = " in both chains" if len(chains) == 2 else " in all chains"
-    where *= all(len(own) > 1 for own in chains.values())
-    far = f"bodies move {times(np.sqrt(case.bodies.gap))} as far as parts within them"
-    return Fact("separation", f"{far}{where} ({_NEEDED})")
+def _are_models(case: Case) -> bool:
+    return case.evidence.independent and len(case.analysis.made.sources) <= 1
 
 
 # ---- facts of bodies --------------------------------------------------------------------------
 
 
-def _members_of_bodies(case: Case) -> Fact:
+def _members(case: Case) -> Fact:
     """Stretches of each body; residues by themselves are counted."""
+    if case.chains:
+        return Fact("bodies", _members_in_chains(case, case.labels))
     named = []
     for body, sites in enumerate(case.groups, 1):
         ranges = tables.ranges(case.analysis.shown_atoms, sites)
         kept = [site for first, last in ranges for site in range(first, last + 1) if first < last]
         alone = f" (+{len(sites) - len(kept)})" if 0 < len(kept) < len(sites) else ""
-        named.append(f"{body}: {members(case.analysis, kept or sites)}{alone}")
-    return Fact("bodies", some(named))
+        named.append(f"{body}: {case.members(kept or sites)}{alone}")
+    return Fact("bodies", joined(named, " · "))
 
 
-def _fit(case: Case, n: int, others: Iterable[int]) -> Fact:
+def _members_in_chains(case: Case, labels: Ints) -> str:
+    """Sites of the bodies of each chain: "A 1-29 | 30-67; B 1-29 | 30-70"."""
+    chains, found = case.analysis.shown_atoms.chains, list[str]()
+    for name in dict.fromkeys(chains.tolist()):
+        each = np.unique(labels[(chains == name) & (labels >= 0)])
+        sites = (case.members(np.flatnonzero(labels == body)) for body in each)
+        found.append(f"{name or '-'} {' | '.join(text.removeprefix(f'{name} ') for text in sites)}")
+    return joined(found, "; ")
+
+
+def _fit(case: Case, level: Level, others: Iterable[Level]) -> Fact:
     """The rms fit of a number of rigid bodies, beside that of other numbers."""
-    unit, rests = case.analysis.system.unit, {k.n_bodies: k.rest for k in case.motion.bodies.levels}
-    known = sorted(k for k in {*others} - {n} if k in rests)
-    beside = ", ".join(f"{length(rests[k], unit)} as {number(k)}" for k in known)
-    what = f"{length(rests[n], unit)} rms as {number(n)} bod{'y' if n == 1 else 'ies'}"
-    return Fact("fit", "; ".join(filter(None, [what, beside])))
+    if case.chains:
+        level = candidate(case.motion.bodies) or level
+        one = _rests(case, case.motion.bodies.levels[0])
+        return Fact("fit", f"{_rests(case, level, ' rms')}; as one body {one}")
+    beside = {each.n_bodies: each for each in others if each is not level}
+    named = [f"{_rests(case, each)} as {number(n)}" for n, each in beside.items()]
+    what = f"as {number(level.n_bodies)} bod{'y' if level.n_bodies == 1 else 'ies'}"
+    return Fact("fit", "; ".join([f"{_rests(case, level, ' rms')} {what}", ", ".join(named)]))
+
+
+def _rests(case: Case, level: Level, rms: str = "") -> str:
+    """Rms fit of all sites, or of each chain: "3.62 Å (A) and 3.46 Å (B)"."""
+    known = [f"{case.length(rest)}{rms}" for rest in level.rests]
+    if len(set(known)) == 1:
+        return known[0] + " in each chain" * (len(known) > 1)
+    return listed([f"{rest} ({name})" for rest, name in zip(known, case.chains, strict=True)])
 
 
 def _fit_of_one(case: Case) -> Fact:
     """The rms fit of one body, and the sites that are no part of it."""
-    unit, atoms = case.analysis.system.unit, case.analysis.shown_atoms
-    rms, limit = length(case.bodies.fit, unit), length(case.bodies.fit_limit, unit)
-    loose = tables.runs(atoms, case.motion.bodies.unassigned)
-    if case.bodies.fit > case.bodies.fit_limit:
-        return Fact("fit", f"{rms} rms as one body; a rigid one has at most {limit}")
+    bodies = case.motion.bodies
+    rms = _rests(case, bodies.levels[0], " rms")
+    loose = tables.runs(case.analysis.shown_atoms, bodies.unassigned)
+    if not _is_rigid(case):
+        limit = case.length(case.evidence.fit_limit)
+        return Fact("fit", f"{rms} as one body; a rigid one has at most {limit}")
     if loose:
-        return Fact("fit", f"{rms} rms within the body; loose ends: {loose}")
-    return Fact("fit", f"{rms} rms over {case.evidence.n_snapshots:,} snapshots")
+        return Fact("fit", f"{rms} within the body; loose ends: {loose}")
+    return Fact("fit", f"{rms} over {case.evidence.n_snapshots:,} snapshots")
+
+
+def _far(gap: float) -> str:
+    ratio = np.sqrt(gap)
+    return f"move {ratio:.{int(ratio < 9.95)}f}× as far as parts within them"
 
 
 def _separation(case: Case) -> Fact:
-    """How far bodies move beside the parts within them."""
-    share = percent(float(case.motion.explained.finite[case.motion.bodies.chosen]))
-    far = f"bodies move {times(np.sqrt(case.bodies.gap))} as far as parts within them"
-    return Fact("separation", f"{far} ({_NEEDED}); {share} of motion")
+    """How far bodies move beside the parts within them; the least of several chains."""
+    bodies = case.motion.bodies
+    share = float(case.motion.explained.finite[bodies.chosen])
+    where, of_all = "", f"; {percent(share)} of motion"
+    if case.chains:
+        where, of_all = " in both chains" if len(case.chains) == 2 else " in all chains", ""
+    return Fact(
+        "separation", f"bodies {_far(bodies.levels[bodies.chosen].gap)}{where} ({_NEEDED}){of_all}"
+    )
 
 
 def _support(case: Case) -> Fact | None:
     """Whether alternating halves of the frames have the same bodies."""
-    if np.isnan(case.bodies.agreement):
+    halves = case.motion.bodies.agreement
+    if halves is None:
         return None
-    index = f"agreement {case.bodies.agreement:.2f} of 1"
+    index = f"agreement {halves.rand:.2f} of 1"
     return Fact("support", f"the same bodies in both alternating halves of the frames ({index})")
 
 
 def _split(case: Case, *, undecided: bool = False) -> Fact | None:
     """How far the parts of the best split move, which one body or an undecided finding lacks."""
-    level = candidate(case.analysis)
+    level = candidate(case.motion.bodies)
     if level is None or np.isnan(level.gap):
         return None
-    each = [np.flatnonzero(level.labels == body) for body in range(level.n_bodies)]
-    names = [members(case.analysis, sites) for sites in each]
-    every = " | ".join(names)
-    parts = f"{number(level.n_bodies)} parts ({' | '.join([*names[1:], 'rest'])})"
-    if copies(case.analysis):
-        every = _sites_of_chains(case, level.labels)
+    each = [case.members(np.flatnonzero(level.labels == k)) for k in range(level.n_bodies)]
+    every = " | ".join(each)
+    parts = f"{number(level.n_bodies)} parts ({' | '.join([*each[1:], 'rest'])})"
+    if case.chains:
+        every = _members_in_chains(case, level.labels)
         parts = f"parts of each chain ({every})"
-    far = f"move {times(np.sqrt(level.gap))} as far as parts within them"
     if undecided:
-        return Fact("candidate", f"{every}: they {far}; {_NEEDED}")
-    if level.bends:
-        return Fact("split?", f"no, it bends evenly: the best {parts} {far}")
-    answer = "yes" if level.gap >= GAP else "no"  # it was found, and one body was given
-    return Fact("split?", f"{answer}: the best {parts} {far}; {_NEEDED}")
+        return Fact("candidate", f"{every}: they {_far(level.gap)}; {_NEEDED}")
+    answer, needed = ("no, it bends evenly", "") if level.bends else ("no", f"; {_NEEDED}")
+    return Fact("split?", f"{answer}: the best {parts} {_far(level.gap)}{needed}")
 
 
 def _stiffest(case: Case) -> Fact | None:
     """The two best supported clusters within a body."""
-    confidence, unit = case.analysis.confidence, case.analysis.hierarchy.unit
-    records = () if confidence is None else confidence.trusted
+    records = () if case.analysis.confidence is None else case.analysis.confidence.trusted
     own = [each for each in records if each.separation and 2 * each.size < case.evidence.n_sites]
     found = sorted(own, key=lambda each: -each.support)[:2]
     if not found:
         return None
     apart = [(each.separation.inside, each.separation.across) for each in found if each.separation]
     inside, across = np.median(apart, axis=0)
-    support = [percent(each.support) for each in found]
-    support[0] = f"support {support[0]}"
-    named = zip(found, support, strict=True)
-    names = ", ".join(f"{members(case.analysis, each.sites)} ({share})" for each, share in named)
-    compared = f"±{sigma(inside, unit)} inside, ±{sigma(across, unit)} against the rest"
-    return Fact("stiffest", f"{names}: {compared}")
-
-
-def _moving(analysis: Analysis) -> list[Body]:
-    """Return the three bodies that turn most, the largest of each copy of a chain left out."""
-    packed = {own[0].name for own in copies(analysis).values() if own}
-    found = [body for body in analysis.bodies if body.motion is not None]
-    found = [body for body in found if body.name not in packed] or found
-    return sorted(found, key=lambda body: -np.nan_to_num(body.angle))[:3]
+    words = zip(found, ("support ", ""), strict=False)
+    named = [f"{case.members(each.sites)} ({word}{percent(each.support)})" for each, word in words]
+    compared = f"±{case.sigma(inside)} inside, ±{case.sigma(across)} against the rest"
+    return Fact("stiffest", f"{', '.join(named)}: {compared}")
 
 
 def _movements(case: Case) -> list[Fact]:
     """Range of the angles of each body, its slide, and what is known of its axis."""
-    found, unit = list[Fact](), case.analysis.system.unit
-    for body in _moving(case.analysis):
+    found = list[Fact]()
+    for body in _moving(case):
         if (hinge := body.motion) is None:
             continue
-        known = ""
-        if np.isfinite(hinge.axis_cone):
-            known = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)"
-        parts = [hinge.verdict or known]
+        parts = [hinge.verdict]
+        if not hinge.verdict and np.isfinite(hinge.axis_cone):
+            parts = [f"axis known to ±{hinge.axis_cone:.0f}° (95 %)"]
         if len(hinge.angles):
             turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms"
-            parts = [turns, f"slides {sigma(tables.slide(hinge), unit)}", *parts]
+            parts = [turns, f"slides {case.sigma(tables.slide(hinge))}", *parts]
         found.append(Fact(f"body {body.name}", "; ".join(filter(None, parts))))
     return found
 
@@ -367,21 +324,21 @@ def _modes(case: Case) -> Fact | None:
 
 def _clusters(case: Case) -> Fact | None:
     """Clusters of the hierarchy beside bodies."""
-    analysis, tree, confidence = case.analysis, case.analysis.hierarchy, case.analysis.confidence
+    tree, confidence = case.analysis.hierarchy, case.analysis.confidence
     levels = () if confidence is None else confidence.silhouettes.standing_out
-    if confidence is None or not levels:
-        return hierarchy(case.analysis)
-    cut, at = tree.cut(levels[0].cutoff), cutoff(analysis, levels[0].cutoff)
-    sizes = [size for size in cut.sizes.tolist() if size >= case.evidence.min_size]
-    if len(sizes) < 2 or 2 * sum(sizes) < tree.n_sites:
-        return hierarchy(case.analysis)
+    sizes = levels[0].sizes if levels else ()
+    if case.chains:
+        return None
+    if confidence is None or len(sizes) < 2 or 2 * sum(sizes) < tree.n_sites:
+        return case.hierarchy()
+    cut, at = tree.cut(levels[0].cutoff), case.cutoff(levels[0].cutoff)
     for record in confidence.records:
         apart = record.separation
         if len(sizes) == 2 and apart and np.array_equal(record.sites, cut.members(1)):
-            who = f"{noun(analysis)} {members(analysis, record.sites)} part from {sizes[0]} others"
-            inside, across = sigma(apart.inside, tree.unit), sigma(apart.across, tree.unit)
-            return Fact("hierarchy", f"at {at} {who} (±{inside} inside, ±{across} between)")
+            who = f"{case.noun()} {case.members(record.sites)} part from {sizes[0]} others"
+            between = f"±{case.sigma(apart.inside)} inside, ±{case.sigma(apart.across)} between"
+            return Fact("hierarchy", f"at {at} {who} ({between})")
+    joins = "; σ joins bodies through hinges" * (len(sizes) < len(case.groups))
     shown = listed([*map(str, sizes[:4]), *["…"] * (len(sizes) > 4)])
-    joins = "; σ joins bodies through hinges" * (len(sizes) < case.bodies.n)
-    what = f"{number(len(sizes))} clusters of {shown} {noun(analysis)}"
+    what = f"{number(len(sizes))} clusters of {shown} {case.noun()}"
     return Fact("hierarchy", f"at {at} {what}{joins}")

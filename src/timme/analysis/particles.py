@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from timme._text import counted
-from timme.analysis.evidence import BY_CHANCE, Case, medians, shown_pairs, walkers_at
-from timme.analysis.phrases import (
-    Fact,
-    Sure,
-    Words,
-    cutoff,
-    hierarchy,
-    length,
-    members,
-    noun,
-    number,
-    percent,
-    sampling,
-    sigma,
-    some,
-)
+from timme.analysis.evidence import BY_CHANCE, Case, medians, shown_pairs, walkers, walkers_at
+from timme.analysis.phrases import Fact, Sure, Words, joined, length, number, percent
 from timme.confidence.assessment import HATCHED, SOLID
 from timme.confidence.bootstrap import N_DRAWS
 from timme.confidence.chance import STEADY
@@ -34,83 +20,68 @@ if TYPE_CHECKING:
 
 _NEEDED = f"{np.exp(PLATEAU):.1f} needed"
 _WALKERS = "independent walkers with the same steps"
-_STILL = 0.05  # share of pairs with σ = 0, which measured motion does not have
 
 
 def groups(case: Case) -> Words:
     """Groups that stay together over a wide range of cutoffs."""
-    found, n, many = case.evidence.groups, case.evidence.n_sites, noun(case.analysis)
-    if found[0].size == n:
-        half = length(case.evidence.walkers.half, case.analysis.hierarchy.unit)
-        low = cutoff(case.analysis, found[0].low)
-        wide = f"together from {low} on; half of independent walkers from {half} on"
-        facts = [Fact("range", wide), _typical_sigma(case), sampling(case.analysis)]
-        return Words(f"all {n:,} {many} move together.", _notes(case), facts=facts)
-    sure, total = _support(case), int(np.count_nonzero(case.labels >= 0))
+    n, total = case.evidence.n_sites, int(np.count_nonzero(case.labels >= 0))
+    found, sure = case.evidence.groups, _sure(case)
     who = "one group moves" if len(found) == 1 else f"{number(len(found))} groups move"
     known = f", {sure}" * (sure != "no error bars")
-    named, rest = some(_names(case)), " The rest do not."
+    named = joined(map(case.members, case.groups), " · ")
+    where = "" if case.at is None else f" ({case.cutoff(case.at)})"
+    what = f"{named}{where}."
     if total < n:
-        named = f"{total:,} of {n:,} {many} ({named})"
-    elif case.cutoff is not None:
-        named, rest = f"{named} ({cutoff(case.analysis, case.cutoff)})", ""
-    facts = [_range_of_groups(case), _separation(case), _support_of_groups(case), _order(case)]
-    high = walkers_at(case.analysis, case.cutoff)[1]
-    if case.cutoff is not None and not np.isnan(high):
-        at = cutoff(case.analysis, case.cutoff)
-        facts.append(Fact("chance", f"{_WALKERS}: at most {high:,.0f} together at {at} (95 %)"))
-    return Words(f"{who} together{known}: {named}.{rest}", _notes(case), sure, facts)
+        what = f"{total:,} of {n:,} {case.noun()} ({named}). The rest do not."
+    facts = [_range(case), _separation(case), _support(case), _order(case)]
+    high = walkers_at(case.analysis, case.at)[1]
+    if case.at is not None and not np.isnan(high):
+        most = f"at most {high:,.0f} together at {case.cutoff(case.at)} (95 %)"
+        facts.append(Fact("chance", f"{_WALKERS}: {most}"))
+    return Words(f"{who} together{known}: {what}", _notes(case), sure, facts)
 
 
-def network(case: Case, found: NetworkEvidence) -> Words:
+def network(case: Case) -> Words:
     """Most particles in one network."""
-    analysis, made, tree = case.analysis, case.analysis.made, case.analysis.hierarchy
-    size, n, many = len(found.sites), case.evidence.n_sites, noun(case.analysis)
-    where = cutoff(analysis, found.cutoff)
+    found = cast("NetworkEvidence", case.evidence.network)
+    made, size, n, many = case.analysis.made, len(found.sites), case.evidence.n_sites, case.noun()
+    where = case.cutoff(found.cutoff)
     if made.length:
         where += f" ({found.cutoff / made.length:.2f} {made.length_name or 'length'}s)"
-    arrested = found.arrested or case.evidence.walkers.confined
-    state = f"{', arrested' * arrested}; {n - size:,} are mobile"
-    ends = f"{length(found.low)} to {length(found.high, tree.unit)}"
-    factor = f", a factor of {np.exp(found.width):.1f}; {_NEEDED}" * (found.low > 0)
-    wide = f"the same size within 10 % from {tree.quantity.cutoff} = {ends}{factor}"
+    unit, symbol = case.analysis.hierarchy.unit, case.analysis.hierarchy.quantity.cutoff
+    ends = f"{symbol} = {length(found.low)} to {length(found.high, unit)}"
+    wide = Fact("range", f"the same size within 10 % from {ends}; a factor of {_NEEDED}")
     why = f"because its {many} hardly move, not because they move in concert"
-    because = f". The network is one {why}" * arrested
-    facts = [_mobility(case) or _separation(case), Fact("range", wide), _chance(case, because)]
+    chance = _chance(case, f". The network is one {why}" * found.arrested)
+    state = f"{', arrested' * found.arrested}; {n - size:,} are mobile"
     sentence = f"{size:,} of {n:,} form one network at {where}{state}."
-    return Words(sentence, _notes(case), facts=facts)
+    return Words(sentence, _notes(case), facts=[_mobility(case), wide, chance])
 
 
 def nothing(case: Case) -> Words:
     """No lasting clusters, with the largest beside its chance level."""
-    analysis, n = case.analysis, case.evidence.n_sites
-    many = noun(analysis, n)
-    at, high = case.cutoff, walkers_at(case.analysis, case.cutoff)[1]
-    size = int(analysis.hierarchy.cut(np.inf if at is None else at).sizes[0])
-    confined, once = case.evidence.walkers.confined, case.evidence.n_independent < 1.5
+    analysis, n, notes = case.analysis, case.evidence.n_sites, _notes(case)
+    many, once = case.noun(n), case.evidence.n_independent < 1.5
     if analysis.confidence is None:
         unknown = f"groups among {n:,} {many} were not assessed (confidence=no)."
-        facts = [hierarchy(analysis), _typical_sigma(case)]
-        return Words(unknown, sure="no error bars", facts=facts)
-    where = "" if at is None else f" at {cutoff(analysis, at)}"
-    notes = _notes(case)
+        return Words(unknown, notes, "no error bars", [case.hierarchy(), _typical_sigma(case)])
     if n > 1 and not analysis.hierarchy.heights.any():
         still = f"no relative motion: {n:,} {many} keep their distances in all snapshots."
         return Words(still, notes, "no error bars")
-    if size > high and confined:
-        larger = "clusters larger than theirs are no sign of correlated motion"
-        notes.append(f"the {many} stay in place, which independent walkers do not: {larger}.")
+    high = walkers_at(analysis, case.at)[1]
+    size = int(analysis.hierarchy.cut(np.inf if case.at is None else case.at).sizes[0])
+    where = "" if case.at is None else f" at {case.cutoff(case.at)}"
     notes.append("motion was sampled about once; longer tracks would help." * once)
-    sure: Sure = "no error bars" if case.evidence.n_snapshots in (None, 2) else ""
-    used = Fact("used", analysis.made.used) if analysis.made.used else None
-    sampled = None if once else sampling(case.analysis)
-    if size <= high or confined or size == n:
-        sentence = f"no group moves together among {n:,} {many}."
-        facts = [_largest(case, f"{size:,} of {n:,}{where}"), _chance(case), _typical_sigma(case)]
-        return Words(sentence, notes, sure, [*facts, sampled, used])
     sentence = f"no lasting clusters. Of {n:,} {many} at most {size:,} move together{where}."
-    facts = [_chance(case), _recurring(case), hierarchy(case.analysis), _typical_sigma(case)]
-    return Words(sentence, notes, sure, [*facts, sampled, used])
+    facts = [_chance(case), _recurring(case), case.hierarchy(), _typical_sigma(case)]
+    if size <= high:
+        sentence = f"no group moves together among {n:,} {many}."
+        largest = _largest(case, f"{size:,} of {n:,}{where}")
+        facts = [largest, _chance(case), _typical_sigma(case)]
+    facts.append(None if once else case.sampling())
+    facts.append(Fact("used", analysis.made.used) if analysis.made.used else None)
+    sure: Sure = "no error bars" if case.evidence.n_snapshots in (None, 2) else ""
+    return Words(sentence, notes, sure, facts)
 
 
 def _notes(case: Case) -> list[str]:
@@ -121,19 +92,10 @@ def _notes(case: Case) -> list[str]:
     chance = None if confidence is None else confidence.chance
     if chance is not None and chance.drift > STEADY:
         notes.append("no chance level: in steady drift, independent walkers stay together as well.")
-    values = shown_pairs(case.analysis)[1]
-    still = float(np.mean(values == 0)) if len(values) else 0.0
-    if still > _STILL:
-        why = "coordinates do not resolve their motion, or noise= exceeds it"
-        notes.append(f"{percent(still)} of the pairs have σ = 0: {why}.")
     return notes
 
 
-def _names(case: Case) -> list[str]:
-    return [members(case.analysis, sites) for sites in case.groups]
-
-
-def _support(case: Case) -> Sure:
+def _sure(case: Case) -> Sure:
     """How sure the least supported group is."""
     support = np.min([group.support for group in case.evidence.groups])
     if np.isnan(support):
@@ -142,18 +104,17 @@ def _support(case: Case) -> Sure:
     return "well supported" if support >= SOLID else sure
 
 
-def _range_of_groups(case: Case) -> Fact | None:
+def _range(case: Case) -> Fact | None:
     """Range of cutoffs over which the groups stay the same, beside that of walkers."""
-    found, tree, walkers = case.evidence.groups, case.analysis.hierarchy, case.evidence.walkers
-    least, needed = min(found, key=lambda group: group.plateau), _NEEDED
-    if not np.isfinite(least.plateau):
+    found, chance, needed = case.evidence.groups, walkers(case.analysis), _NEEDED
+    least = min(found, key=lambda group: group.plateau)
+    if not 0 < least.plateau < np.inf:
         return None
-    few = case.evidence.n_sites - least.size < case.evidence.min_size
-    if walkers.width < least.plateau and not few:
-        needed = f"chance gives up to {np.exp(walkers.width):.1f}"
-    elif np.isfinite(least.chance):
-        needed += f"; overlap with clusters of walkers {least.chance:.2f} of 1"
+    outside = case.evidence.n_sites - least.size  # walkers were counted with enough of them
+    if chance is not None and chance.width < least.plateau and outside >= case.evidence.min_size:
+        needed = f"chance gives up to {np.exp(chance.width):.1f}"
     factor = f"a factor of {np.exp(least.plateau):.1f}"
+    tree = case.analysis.hierarchy
     what = f"each group stays the same over {factor} or more in {tree.quantity.cutoff}"
     if len(found) == 1:
         ends = f"{length(least.low)} to {length(least.high, tree.unit)}"
@@ -166,16 +127,14 @@ def _separation(case: Case) -> Fact | None:
     inside, across, among = medians(case.analysis, case.labels)
     if not inside > 0 or np.isnan(across):
         return None
-    unit = case.analysis.hierarchy.unit
     apart = "between groups" if (case.labels >= 0).all() else "to the others"
     if among > 0:
-        apart += f" ({sigma(among, unit)} among the others)"
-    return Fact(
-        "separation", f"median σ {sigma(inside, unit)} inside, {sigma(across, unit)} {apart}"
-    )
+        apart += f" ({case.sigma(among)} among the others)"
+    what = f"median σ {case.sigma(inside)} inside, {case.sigma(across)} {apart}"
+    return Fact("separation", what)
 
 
-def _support_of_groups(case: Case) -> Fact | None:
+def _support(case: Case) -> Fact | None:
     """How often resampled data give the same groups."""
     found = [group.support for group in case.evidence.groups]
     if np.isnan(found).any():
@@ -193,7 +152,8 @@ def _order(case: Case) -> Fact | None:
         return None
     joins = [heights[(one == group) | (other == group)].min() for group in range(len(first))]
     pair, last = int(heights.argmin()), int(np.argmax(joins))
-    names, at = _names(case), cutoff(case.analysis, heights[pair])
+    names = [case.members(sites) for sites in case.groups]
+    at = f"{tree.quantity.cutoff} = {length(heights[pair], tree.unit)}"
     early = f"{names[one[pair]]} and {names[other[pair]]} join first ({at})"
     return Fact("order", f"{early}, {names[last]} last ({length(joins[last], tree.unit)})")
 
@@ -203,14 +163,14 @@ def _mobility(case: Case) -> Fact | None:
     system = case.analysis.system
     if system.film is None:
         return None
-    sites, unit = system.object_sites[system.shown], system.unit
+    sites = system.object_sites[system.shown]
     moves = system.film[:, sites].astype(np.float64) - system.coordinates[sites]
     if system.box is not None:
         boxes = np.repeat(system.box[None], len(moves), axis=0)
         moves = Boxes.of(boxes, len(moves), moves.shape[2]).shorten(moves)
     rms, inside = np.sqrt(np.nanvar(moves, axis=0).sum(axis=1)), case.labels >= 0
-    own, others = (sigma(float(np.median(rms[each])), unit) for each in (inside, ~inside))
-    beside = f"{others} outside it (median {noun(case.analysis, 1)})"
+    own, others = (case.sigma(float(np.median(rms[part]))) for part in (inside, ~inside))
+    beside = f"{others} outside it (median {case.noun(1)})"
     return Fact("motion", f"{own} rms in the network, {beside}")
 
 
@@ -225,7 +185,7 @@ def _largest(case: Case, size: str) -> Fact:
 
 def _chance(case: Case, more: str = "") -> Fact | None:
     """The largest cluster of independent walkers at the same cutoff."""
-    middle, high = walkers_at(case.analysis, case.cutoff)
+    middle, high = walkers_at(case.analysis, case.at)
     if np.isnan(middle):
         return None
     return Fact("chance", f"{_WALKERS}: {middle:,.0f} (95 %: {high:,.0f}){more}")
@@ -238,16 +198,15 @@ def _recurring(case: Case) -> Fact | None:
         return None
     count = len(confidence.trusted)
     who = "none" if count == 0 else number(count)
-    n_clusters = len(confidence.records)
-    clusters = f"{n_clusters} cluster{'s' * (n_clusters != 1)} of ≥ {case.evidence.min_size}"
+    clusters = f"{counted(len(confidence.records), 'cluster')} of ≥ {case.evidence.min_size}"
     return Fact("support", f"{who} of {clusters} recur{'s' * (count < 2)} in resampled data")
 
 
 def _typical_sigma(case: Case) -> Fact | None:
     """The median σ, and the smallest."""
-    values, unit = shown_pairs(case.analysis)[1], case.analysis.hierarchy.unit
+    values = shown_pairs(case.analysis)[1]
     if not len(values):
         return None
-    middle, least = sigma(float(np.median(values)), unit), sigma(float(values.min()), unit)
+    middle, least = case.sigma(float(np.median(values))), case.sigma(float(values.min()))
     pairs = counted(len(values), "pair")
     return Fact("typical σ", f"{middle} (median over {pairs}); the stiffest pair has {least}")

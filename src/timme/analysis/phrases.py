@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from textwrap import shorten
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -15,16 +16,15 @@ from timme.hierarchy.condensed import PLATEAU
 from timme.hierarchy.curves import count_clusters
 
 if TYPE_CHECKING:
-    from timme.analysis.result import Analysis, Body
+    from timme.analysis.result import Analysis
+    from timme.hierarchy.tree import Hierarchy
 
 Sure = Literal["well supported", "tentative", "not established", "no error bars", ""]
 
 _NUMBERS = "no one two three four five six seven eight nine ten".split()
 _TIMES = {"µs": 1e6, "ns": 1e3, "ps": 1.0, "fs": 1e-3}  # in ps
-_CHAINS = 4  # at most, that are named one by one
-_BRIDGED = 5  # residues in a gap within a stretch
 _VAST = 1e6  # numbers from here on are written with an exponent
-_MOST, _WIDEST = 6, 60  # parts of a list; characters of the sites of one part
+_WIDEST, _LONGEST = 60, 200  # characters of the sites of one part; of all parts
 
 
 class Fact(NamedTuple):
@@ -50,28 +50,17 @@ def number(count: int) -> str:
 
 
 def length(x: float, unit: str = "") -> str:
-    """Return a cutoff or a fit with its unit: "0.029 Å", "0.67 Å", "15.5 Å"."""
+    """Return a length with its unit: "0.029 Å", "0.67 Å", "15.5 Å"."""
     size = abs(x)
     decimals = 3 if size < 0.15 else 2 if size < 10 else 1 if size < 100 else 0
     digits = f"{x:,.{decimals}f}" if 0.01 <= size < _VAST else f"{x:.2g}"
     return f"{digits} {unit_label(unit)}".rstrip()
 
 
-def sigma(x: float, unit: str = "") -> str:
-    """Return a σ with two digits: "0.20 Å", "3.4 µm"."""
-    decimals = 0 if x >= 9.95 else 1 if x >= 0.995 else 2
-    digits = f"{x:.1g}" if x < 0.01 or x >= _VAST else f"{x:.{decimals}f}"
-    return f"{digits} {unit_label(unit)}".rstrip()
-
-
-def energy(x: float) -> str:
-    """Return an energy of bonds: "−1.5"."""
-    return f"{x:.2g}".replace("-", "−")
-
-
-def times(x: float) -> str:
-    """Return a ratio: "3.8×", "15×"."""
-    return f"{x:.1f}×" if x < 9.95 else f"{x:,.0f}×"
+def digits(x: float, most: int = 4) -> str:
+    """Return a number with some digits at most: "−1.5"."""
+    text = np.format_float_positional(x, most, fractional=False, trim="-")
+    return text.replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -90,86 +79,98 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
-def some(parts: Sequence[str]) -> str:
-    """Return a list of which the first six are named: "1-5 · 6-9 · and 5 more"."""
-    more = [f"and {len(parts) - _MOST} more"] if len(parts) > _MOST else []
-    return " · ".join([*parts[:_MOST], *more])
+def joined(parts: Iterable[str], mark: str) -> str:
+    """Return parts with a mark between them, cut where there are many: "1-5 · 6-9 …"."""
+    return shorten(mark.join(parts), _LONGEST, placeholder=" …")
 
 
-def duration(analysis: Analysis) -> str:
-    """Return the time from the first snapshot to the last: "0.5 ns"; nothing where unknown."""
-    time = analysis.system.duration
-    for unit, size in _TIMES.items():
-        if time >= 0.4 * size:
-            return f"{time / size:.2g} {unit}" if time < 10 * size else f"{time / size:,.0f} {unit}"
-    return ""
+def round_within(x: float, low: float, high: float) -> float:
+    """Return the number with the fewest digits from `low` up to `high`, near x; at least two.
+
+    All cutoffs from one level of a hierarchy up to the next give the same clusters. One that is
+    rounded within this range can be printed and typed again.
+    """
+    for digits in range(2, 18):
+        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
+            found = float(Context(digits, rounding).create_decimal_from_float(x))
+            if low <= found < high:
+                return found
+    return x
 
 
-def noun(analysis: Analysis, count: int = 2) -> str:
-    """Return what the shown sites are: "residues", "particle"."""
-    name = {"Cα": "residue"}.get(analysis.system.shown_name, analysis.system.shown_name)
-    return name if count == 1 else f"{name}s"
+def round_cutoff(tree: Hierarchy, x: float) -> float:
+    """Return the cutoff with the fewest digits that gives the same clusters."""
+    place = int(np.searchsorted(tree.levels, x, side="right"))
+    low, high = np.concatenate([[-np.inf], tree.levels, [np.inf]])[place : place + 2]
+    return round_within(x, low, high)
 
 
-def cutoff(analysis: Analysis, x: float) -> str:
-    """Return a cutoff with its symbol: "σc = 0.039 Å"."""
-    tree = analysis.hierarchy
-    shown = f"{energy(x)} {tree.unit}" if tree.unit == "kcal/mol" else length(x, tree.unit)
-    return f"{tree.quantity.cutoff} = {shown}"
+@dataclass(frozen=True, slots=True, eq=False)
+class Phrases:
+    """Words for the numbers and the sites of a result."""
 
+    analysis: Analysis
 
-def members(analysis: Analysis, sites: Iterable[int]) -> str:
-    """Return shown sites as ranges, cut where there are many: "A 1-29, 68-115"."""
-    return shorten(runs(analysis.shown_atoms, sites), _WIDEST, placeholder=" …")
+    def noun(self, count: int = 2) -> str:
+        """Return what the shown sites are: "residues", "particle"."""
+        name = {"Cα": "residue"}.get(self.analysis.system.shown_name)
+        name = name or self.analysis.system.shown_name
+        return name if count == 1 else f"{name}s"
 
+    def members(self, sites: Iterable[int]) -> str:
+        """Return shown sites as ranges, cut where there are many: "A 1-29, 68-115"."""
+        return shorten(runs(self.analysis.shown_atoms, sites), _WIDEST, placeholder=" …")
 
-def hierarchy(analysis: Analysis) -> Fact | None:
-    """Return where half, and nearly all, sites join; or all, within a narrow range."""
-    tree, size, n_snapshots = analysis.hierarchy, min_size(analysis), analysis.system.n_snapshots
-    counted = count_clusters(tree, large=size, sizes=())
-    half, most = counted.large_fraction >= 0.5, counted.largest_fraction >= 0.95
-    if n_snapshots == 2 or tree.quantity.symbol == "rest" or not most.any() or not half.any():
-        return None
-    first, last = counted.cutoffs[(counted.large_fraction > 0).argmax()], tree.heights[-1]
-    if counted.largest[-1] == tree.n_sites and last < first * np.exp(PLATEAU):
-        where = f"{tree.quantity.cutoff} = {length(first)} and {length(last, tree.unit)}"
-        factor = f"a factor of {last / first:.1f}: no scale stands out"
-        return Fact("hierarchy", f"forms between {where}, {factor}")
-    at, nearly = (float(counted.cutoffs[reached.argmax()]) for reached in (half, most))
-    joins = f"at {cutoff(analysis, at)}, 95 % in one at {length(nearly, tree.unit)}"
-    return Fact("hierarchy", f"half of the {noun(analysis)} in clusters of ≥ {size} {joins}")
+    def length(self, x: float) -> str:
+        """Return a length in the unit of the coordinates."""
+        return length(x, self.analysis.system.unit)
 
+    def sigma(self, x: float) -> str:
+        """Return a σ, or a small distance, with two digits: "0.20 Å", "3.4 µm"."""
+        decimals = 0 if x >= 9.95 else 1 if x >= 0.995 else 2
+        digits = f"{x:.1g}" if x < 0.01 or x >= _VAST else f"{x:.{decimals}f}"
+        return f"{digits} {unit_label(self.analysis.hierarchy.unit)}".rstrip()
 
-def sampling(analysis: Analysis, needed: str = "") -> Fact | None:
-    """Return how many independent samples there are, beside those that are needed, if any."""
-    known = None if analysis.confidence is None else analysis.confidence.sampling
-    if known is None or known.independent or np.isnan(known.n_effective):
-        return None
-    if needed:
-        return Fact("sampling", f"{samples(known.n_effective)} of the slowest motion; {needed}")
-    over = f" over {duration(analysis)}" * bool(duration(analysis))
-    n_snapshots = f"{analysis.system.n_snapshots:,} snapshots"
-    return Fact("sampling", f"{n_snapshots}{over}, {samples(known.n_effective)}")
+    def cutoff(self, x: float) -> str:
+        """Return a cutoff with its symbol, rounded so far as clusters stay: "σc = 0.039 Å"."""
+        tree = self.analysis.hierarchy
+        found = digits(round_cutoff(tree, x), 17)
+        return f"{tree.quantity.cutoff} = {found} {unit_label(tree.unit)}".rstrip()
 
+    def duration(self) -> str:
+        """Return the time from the first snapshot to the last: "0.5 ns"; nothing where unknown."""
+        time = self.analysis.system.duration
+        units = (unit for unit, size in _TIMES.items() if time >= 0.4 * size)
+        unit = next(units, "")
+        return f"{digits(time / _TIMES[unit], 2)} {unit}" if unit else ""
 
-def few(chains: list[str]) -> list[str]:
-    """Return what is said of the first four chains, and how many more there are."""
-    more = [f"{len(chains) - _CHAINS} more chains"] if len(chains) > _CHAINS else []
-    return [*chains[:_CHAINS], *more]
+    def hierarchy(self) -> Fact | None:
+        """Return where half, and nearly all, sites join; or all, within a narrow range."""
+        tree, size = self.analysis.hierarchy, min_size(self.analysis)
+        counted = count_clusters(tree, large=size, sizes=())
+        half, most = counted.large_fraction >= 0.5, counted.largest_fraction >= 0.95
+        two = self.analysis.system.n_snapshots == 2
+        if two or tree.quantity.symbol == "rest" or not most.any() or not half.any():
+            return None
+        first, at, nearly = (
+            float(counted.cutoffs[reached.argmax()])
+            for reached in (counted.large_fraction > 0, half, most)
+        )
+        last, symbol = float(tree.heights[-1]), tree.quantity.cutoff
+        if counted.largest[-1] == tree.n_sites and last < first * np.exp(PLATEAU):
+            ends = f"{symbol} = {length(first)} and {length(last, tree.unit)}"
+            factor = f"a factor of {last / first:.1f}: no scale stands out"
+            return Fact("hierarchy", f"forms between {ends}, {factor}")
+        joins = f"{symbol} = {length(at, tree.unit)}, 95 % in one at {length(nearly, tree.unit)}"
+        return Fact("hierarchy", f"half of the {self.noun()} in clusters of ≥ {size} at {joins}")
 
-
-def copies(analysis: Analysis) -> dict[str, list[Body]]:
-    """Return the bodies of each copy of a chain, largest first; none if all is one molecule."""
-    if analysis.motion is None or analysis.motion.bodies.n_copies == 1:
-        return {}
-    names = dict.fromkeys(analysis.shown_atoms.chains.tolist())
-    return {name or "-": [body for body in analysis.bodies if body.chain == name] for name in names}
-
-
-def main_stretch(analysis: Analysis, body: Body) -> str:
-    """Return the longest stretch of a body in its chain, short gaps bridged: "A 116-164"."""
-    atoms = analysis.shown_atoms
-    sites = body.sites[atoms.chains[body.sites] == body.chain]
-    stretches = np.split(sites, np.flatnonzero(np.diff(sites) > _BRIDGED) + 1)
-    longest = max(stretches, key=len)
-    return runs(atoms, range(longest[0], longest[-1] + 1))
+    def sampling(self, needed: str = "") -> Fact | None:
+        """Return how many independent samples there are, beside those that are needed, if any."""
+        known = None if self.analysis.confidence is None else self.analysis.confidence.sampling
+        if known is None or known.independent or np.isnan(known.n_effective):
+            return None
+        count = samples(known.n_effective)
+        if needed:
+            return Fact("sampling", f"{count} of the slowest motion; {needed}")
+        over = f" over {self.duration()}" * bool(self.duration())
+        return Fact("sampling", f"{self.analysis.system.n_snapshots:,} snapshots{over}, {count}")

@@ -284,7 +284,7 @@ class MotionSettings(_Trajectories):
 
     expert = frozenset("unit box unwrap columns replicas common_atoms full min_size".split())
 
-    bodies: int | None = option("Number of bodies (default: as many as found)", "--bodies N", ge=1)
+    bodies: int | None = option("Number of bodies (default: as many as found)", "--bodies N", ge=2)
     reference: Text | None = option("Body held still (default: the largest)", "--reference TEXT")
     axis_from: Names | None = option(
         "Two structures: measure angles about the axis of their transition",
