@@ -93,7 +93,7 @@ def test_expert_settings_are_set_by_the_names_of_the_keywords() -> None:
         ("show x --opn", "there is no option --opn: use --open"),
         ("demo -q", "there is no option -q"),
         ("run x --linkage ward", "--linkage must be 'single', 'braced' or 'average', got 'ward'"),
-        ("run x --begin soon", "--begin takes a number of frames, or a time such as 10ns, got 'soon'"),
+        ("run x --begin soon", "--begin takes a frame number, or a time such as 10ns, got 'soon'"),
         ("run x --cutoff nan", "--cutoff must be a finite number, got 'nan'"),
         ("compare a b --cutoffs x", "--cutoffs takes two numbers such as -0.5,0.06, got 'x'"),
         ("rigidity x --ensemble --model 2",

@@ -163,9 +163,8 @@ class Made(Described):
         return cls(
             settings=settings,
             given=tuple(sorted(given)),
-            sources=tuple(map(Source.of, paths)),
             version=version("pytimme"),
-            **{"title": title_of(paths), **known},
+            **{"title": title_of(paths), "sources": tuple(map(Source.of, paths)), **known},
         )
 
 

@@ -117,7 +117,7 @@ def _check_rule(value: str) -> str:
 
 def _check_time(value: str) -> str:
     if not re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)(e-?\d+)?\s*[fpnuµμm]?s\s*", value):
-        raise ValueError(f"takes a number of frames, or a time such as 10ns, got {value!r}")
+        raise ValueError(f"takes a frame number, or a time such as 10ns, got {value!r}")
     return value
 
 
