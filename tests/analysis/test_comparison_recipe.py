@@ -183,7 +183,7 @@ def test_bodies_of_a_table_of_sites_are_a_partition_and_nested_clusters_none(
 ) -> None:
     result, path = result_of(ONE, "one"), tmp_path / "sites.csv"
     path.write_text(result.sites.csv(), "utf-8")
-    with pytest.raises(ValueError, match="no support of nested clusters, .* folder of a result"):
+    with pytest.raises(ValueError, match=r"no support of nested clusters, .* folder of a result"):
         read_partition(path)
     bodies = {"body": np.array(ONE)}  # counted from 1, and 0 for none
     path.write_text(Table({**result.sites.columns, **bodies}).csv(), "utf-8")

@@ -283,10 +283,10 @@ class Analysis(Described):
         if self.confidence is not None:
             return self.confidence.records
         tree = condense(self.hierarchy, min_size=max(2, tables.min_size(self)))
-        each = zip(tree.parents.tolist(), tree.births.tolist(), tree.deaths.tolist(), strict=True)
+        each = enumerate(zip(tree.parents.tolist(), tree.births, tree.deaths, strict=True))
         return tuple(
-            ClusterRecord(tree.members(place), parent, low, high, 0.0)
-            for place, (parent, low, high) in enumerate(each)
+            ClusterRecord(tree.members(place), parent, float(low), float(high), 0.0)
+            for place, (parent, low, high) in each
         )
 
     @cached_property
