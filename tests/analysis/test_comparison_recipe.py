@@ -185,7 +185,7 @@ def test_bodies_of_a_table_of_sites_are_a_partition_and_nested_clusters_none(
     path.write_text(result.sites.csv(), "utf-8")
     with pytest.raises(ValueError, match=r"no support of nested clusters, .* folder of a result"):
         read_partition(path)
-    bodies = {"body": np.array(ONE)}  # counted from 1, and 0 for none
+    bodies = {"body": list(ONE)}  # counted from 1, and 0 for none
     path.write_text(Table({**result.sites.columns, **bodies}).csv(), "utf-8")
     table, atoms = read_partition(path), result.shown_atoms.take(np.arange(40, 90))
     for name in ("chains", "resids", "icodes", "resnames", "names"):

@@ -73,13 +73,14 @@ def read_snapshots(
     # Recipes without this setting need all atoms, solvent and ions included.
     narrow = partial(choose_sites, chains=settings.chain, text=getattr(settings, "select", "all"))
     if isinstance(source, Ensemble | Objects):
-        whole = isinstance(source, Objects)
-        fixed = READING | {"select", "chain", "replicas"} if whole else READING
+        fixed = READING
+        if isinstance(source, Objects):
+            fixed = READING | {"select", "chain", "replicas"}
         unused = sorted(settings.model_fields_set & fixed) + ["trajectories"] * bool(files)
         if unused:
             words = "snapshots that were read are analysed as they are: leave out"
             raise ValueError(f"{words} {', '.join(f'{name}=' for name in unused)}")
-        found = source.ensemble if whole else narrow(source)
+        found = source.ensemble if isinstance(source, Objects) else narrow(source)
     else:
         known = {_RENAMED.get(name, name): getattr(settings, name, None) for name in READING}
         options: Any = {name: value for name, value in known.items() if value is not None}

@@ -149,14 +149,16 @@ def measure_and_link(task: Task, pairs: Pairs) -> Measured:
     options: dict[str, Any] = {"min_overlap": settings.min_overlap, "metric": task.metric}
     options["chunk"] = _chunk(task, len(pairs) if held else MOST_DRAWN**2)
     if held:
-        sigma, notes = measure(objects, pairs, **options, **task.how), tuple[str, ...]()
+        sigma = measure(objects, pairs, **options, **task.how)
+        noise, notes = None, tuple[str, ...]()
         if errors is not None:
-            sigma, n_clipped = take_off(sigma, errors.variance)
+            noise = errors.variance
+            sigma, n_clipped = take_off(sigma, noise)
             usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
             words = f"an error of positions of {usual} {sigma.unit}".rstrip()
             notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
         tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
-        return Measured(sigma, tree, len(sigma.sigma), errors and errors.variance, notes)
+        return Measured(sigma, tree, len(sigma.sigma), noise, notes)
     if settings.linkage != "single" or errors is not None:
         words = f"linkage={settings.linkage!r} and noise= need {len(pairs):,} pairs at once"
         raise ValueError(f"{words}: compare fewer (pairs=), or use single linkage, no noise=")
