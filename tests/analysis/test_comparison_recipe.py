@@ -14,6 +14,7 @@ import timme
 from tests import naive
 from timme.analysis.comparison import compare, read_partition
 from timme.analysis.result import Analysis, Comparison, Made, Rigidity, System
+from timme.analysis.tables import Table
 from timme.ensemble import Atoms
 from timme.hierarchy import Quantity
 from timme.output.folder import write_folder
@@ -177,24 +178,29 @@ def test_a_table_of_clusters_is_one_partition(tmp_path: Path) -> None:
     assert {path.name for path in write_folder(found, tmp_path / "x")} == FILES
 
 
-def test_the_table_of_a_result_is_read_back(tmp_path: Path) -> None:
-    result = result_of(ONE, "one")
-    (tmp_path / "sites.csv").write_text(result.sites.csv(), "utf-8")
-    table = read_partition(tmp_path / "sites.csv")
-    wanted = np.array(result.sites.columns["cluster"])
-    atoms = result.shown_atoms.take(np.flatnonzero(wanted))
+def test_bodies_of_a_table_of_sites_are_a_partition_and_nested_clusters_none(
+    tmp_path: Path,
+) -> None:
+    result, path = result_of(ONE, "one"), tmp_path / "sites.csv"
+    path.write_text(result.sites.csv(), "utf-8")
+    with pytest.raises(ValueError, match=r"no support of nested clusters, .* folder of a result"):
+        read_partition(path)
+    bodies = {"body": list(ONE)}  # counted from 1, and 0 for none
+    path.write_text(Table({**result.sites.columns, **bodies}).csv(), "utf-8")
+    table, atoms = read_partition(path), result.shown_atoms.take(np.arange(40, 90))
     for name in ("chains", "resids", "icodes", "resnames", "names"):
         np.testing.assert_array_equal(getattr(table.system.sites, name), getattr(atoms, name))
-    found = table.hierarchy.cut(0.0).labels
-    assert timme.hierarchy.Partition(found, 0.0).sizes.sum() == np.count_nonzero(wanted)
-    assert naive.adjusted_rand(found.tolist(), wanted[wanted > 0].tolist()) == 1.0
+    assert table.hierarchy.cut(0.0).labels.tolist() == [0] * 30 + [1] * 20
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("number,cluster\n1,2\n", "columns number, residue .* and cluster, got number, cluster"),
-        ("number,residue,cluster\n1,GLY,0\n2,GLY,\n", "no site is in a cluster"),
+        (
+            "number,cluster\n1,2\n",
+            "columns number, residue .* and cluster or body, .* got number, cluster:",
+        ),
+        ("number,residue,cluster\n1,GLY,0\n2,GLY,\n", "each cluster other than 0 has sites"),
         ("number,residue,cluster\n1,GLY,1\n1e3,GLY,1\n", "such as 52 or 52A"),
         ("number,residue,cluster\n99999999999999999999,,1\n", "such as 52 or 52A"),
         ("number,cluster\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),

@@ -245,7 +245,7 @@ BAD: dict[str, Callable[[], object]] = {
     "at least 2 snapshots are needed": lambda: analyse(np.zeros((1, 5, 3))),
     "min_overlap= is for tracks with gaps": lambda: analyse(PLANTED, min_overlap=5),
     "chance= is for particles": lambda: analyse(data.barnase_md(), select="ca", chance=True),
-    "noise= needs points or centres": lambda: analyse(PLANTED, objects=LABELS, noise=0.1),
+    "noise= needs points, Euclidean distances": lambda: analyse(PLANTED, objects=LABELS, noise=0.1),
     "noise= takes one error": lambda: analyse(PLANTED, noise=(0.1, 0.1)),
     "replicas= needs 40 snapshots": lambda: analyse(PLANTED, replicas=(20, 10)),
     "snapshots that were read are analysed": lambda: analyse(PLANTED, begin=3),

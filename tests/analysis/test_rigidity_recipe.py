@@ -140,7 +140,7 @@ def test_the_list_of_bonds_is_read_back(barnase: Analysis, tmp_path: Path) -> No
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"chain": "Q"}, "chain= names Q, and the chains are A"),
+    ({"chain": "Q"}, "chain= names Q, and the chains are 'A'"),
     ({"energy": -30}, "energy= is at least -10 kcal/mol, got -30"),
     ({"model": 2}, "model= must be at most 1, the number of models"),
     ({"ensemble": True}, "an ensemble needs at least 2 models or frames, got 1"),

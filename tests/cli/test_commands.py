@@ -168,7 +168,7 @@ def test_files_are_exported_again_with_other_choices(result: Path, call: Call) -
         ("nan.pdb", pdb(4, x="nan"), "", "nan.pdb"),
         ("few.pdb", pdb(4), "-s resid\\ 99", "resid 99"),
         ("words.pdb", pdb(4), "-s nonsense\\ 5", "nonsense"),
-        ("chain.pdb", pdb(4), "--chain X", "--chain names X, and the chains are A"),
+        ("chain.pdb", pdb(4), "--chain X", "--chain names X, and the chains are 'A'"),
         ("late.pdb", pdb(4), "-b 9", "late.pdb"),
         ("pairs.pdb", pdb(4), "--pairs missing.csv", "missing.csv"),
         ("box.pdb", pdb(4), "--unwrap", "--unwrap needs a periodic box"),

@@ -73,12 +73,13 @@ def read_snapshots(
     # Recipes without this setting need all atoms, solvent and ions included.
     narrow = partial(choose_sites, chains=settings.chain, text=getattr(settings, "select", "all"))
     if isinstance(source, Ensemble | Objects):
-        whole = isinstance(source, Objects)
-        fixed = READING | {"select", "chain", "replicas"} if whole else READING
-        unused = [f"{name}=" for name in sorted(settings.model_fields_set & fixed)]
-        if names := ", ".join([*unused, *["trajectories"] * bool(files)]):
-            words = "snapshots that were read are analysed as they are"
-            raise ValueError(f"{words}: leave out {names}")
+        fixed = READING
+        if isinstance(source, Objects):
+            fixed = READING | {"select", "chain", "replicas"}
+        unused = sorted(settings.model_fields_set & fixed) + ["trajectories"] * bool(files)
+        if unused:
+            words = "snapshots that were read are analysed as they are: leave out"
+            raise ValueError(f"{words} {', '.join(f'{name}=' for name in unused)}")
         found = source.ensemble if isinstance(source, Objects) else narrow(source)
     else:
         known = {_RENAMED.get(name, name): getattr(settings, name, None) for name in READING}
@@ -99,10 +100,9 @@ def choose_sites(ensemble: Ensemble, chains: tuple[str, ...] | None, text: str |
     """Return the sites of some chains that a selection names; all but solvent by default."""
     if chains is not None:
         there = np.unique(ensemble.sites.chains).tolist()
-        missing = [chain or "''" for chain in chains if chain not in there]
+        missing = ", ".join(chain or "''" for chain in chains if chain not in there)
         if missing:
-            named = ", ".join(chain or "'' (without a name)" for chain in there)
-            words = f"chain= names {', '.join(missing)}, and the chains are {named}"
+            words = f"chain= names {missing}, and the chains are {', '.join(map(repr, there))}"
             raise ValueError(f"{ensemble.prefix}{words}")
         ensemble = ensemble.select(np.flatnonzero(np.isin(ensemble.sites.chains, chains)))
     if text is not None:

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from timme._arrays import Floats, Ints
 from timme._text import require
 from timme.analysis import finding
 from timme.analysis.choices import settings_of
-from timme.analysis.result import Analysis, Comparison, Made, Source, System
+from timme.analysis.result import Analysis, Comparison, Made, Rigidity, Source, System
 from timme.analysis.settings import CompareSettings
 from timme.analysis.store import load
 from timme.comparison import agree, common_sites, difference
 from timme.comparison.agreement import as_hierarchy
+from timme.comparison.sites import Common
 from timme.ensemble import Atoms
 from timme.hierarchy import Quantity
 
@@ -74,25 +74,16 @@ def compare(
         seed=chosen.seed,
     )
     names = _names(one, other)
-    spreads = _spread(one, common.first), _spread(other, common.second)
-    # Bonds are known by chains and numbers, which must be those of the same residues.
-    atoms = one.shown_atoms.take(common.first), other.shown_atoms.take(common.second)
-    columns = [(each.chains, each.resids, each.icodes) for each in atoms]
-    same = all(map(np.array_equal, *columns))
     words: Any = {"recipe": "compare", "kind": one.made.kind, "title": " and ".join(names)}
-    made = Made.of((), chosen, chosen.model_fields_set, **words)
+    words["sources"] = (*one.made.sources, *other.made.sources)
     compared = Comparison(
         first=one,
         second=other,
         common=common,
         agreement=found,
         names=names,
-        made=replace(made, sources=(*one.made.sources, *other.made.sources)),
-        difference=difference(
-            *trees,
-            spreads=None if spreads[0] is None or spreads[1] is None else (spreads[0], spreads[1]),
-            bonds=(_bonds(one), _bonds(other)) if same else (set(), set()),
-        ),
+        made=Made.of((), chosen, chosen.model_fields_set, **words),
+        difference=difference(*trees, **_of_networks(one, other, common)),
         notes=common.notes,
     )
     return replace(compared, finding=finding.agreement(compared))
@@ -105,8 +96,9 @@ def read_partition(path: str | Path) -> Analysis:
     ----------
     path : path
         A csv file with columns ``number`` and ``residue``, the number and the name of a residue,
-        ``cluster`` and, if they are there, ``chain`` and ``name`` (of the atom), as in the
-        ``sites.csv`` of a result. Rows with cluster 0, or none, are in no cluster and left out.
+        ``cluster`` or ``body`` and, if they are there, ``chain`` and ``name`` (of the atom). Rows
+        with cluster 0, or none, are in no cluster and left out. Of the ``sites.csv`` of a result,
+        bodies are compared; its clusters are nested, and no partition.
 
     Returns
     -------
@@ -119,47 +111,41 @@ def read_partition(path: str | Path) -> Analysis:
         rows = read_csv(path, dtype=str, encoding="utf-8-sig", encoding_errors="replace").fillna("")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    if not {"number", "residue", "cluster"} <= {*rows}:
+    column = "body" if "body" in rows else "cluster"
+    if not {"number", "residue", column} <= {*rows} or (column == "cluster" and "support" in rows):
         raise ValueError(
-            f"{path}: a table of clusters has the columns number, residue (its name) and cluster, "
-            f"got {', '.join(map(str, rows))}: give such a table, or the folder of a result"
+            f"{path}: a table of clusters has the columns number, residue (its name) and cluster "
+            f"or body, and no support of nested clusters, got {', '.join(map(str, rows))}: give "
+            "such a table, or the folder of a result"
         )
-    rows = rows[~rows["cluster"].isin(["", "0"])]
-    if rows.empty:
-        raise ValueError(f"{path}: no site is in a cluster: check the column cluster")
+    rows = rows[~rows[column].isin(["", "0"])]
     numbers = rows["number"].str.extract(r"^(-?\d{1,9})([A-Za-z]?)$")
-    if numbers[0].isna().any():
-        raise ValueError(f"{path}: the column number has numbers of residues such as 52 or 52A")
+    if rows.empty or numbers[0].isna().any():
+        words = f"each {column} other than 0 has sites, with numbers of residues such as 52 or 52A"
+        raise ValueError(f"{path}: {words}")
     blank = [""] * len(rows)
     atoms = replace(
         Atoms.unnamed(len(rows)),
-        names=np.array([name.rpartition("/")[2] for name in rows.get("name", blank)]),
+        names=np.array([*rows.get("name", blank)]),
         resnames=np.array([*rows["residue"]]),
         chains=np.array([*rows.get("chain", blank)]),
         resids=np.array([*map(int, numbers[0])]),
         icodes=np.array([*numbers[1]]),
     )
-    labels = np.unique([*rows["cluster"]], return_inverse=True)[1]
     residues = bool((atoms.resnames != "").any())
-    system = System.without_places(atoms)
-    name = "residue" if residues else "site"
-    return Analysis(
-        replace(system, shown_name=name, sequential=residues),
-        as_hierarchy(labels, GIVEN),
-        Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),)),
-    )
+    system = replace(System.without_places(atoms), sequential=residues)
+    labels = np.unique([*rows[column]], return_inverse=True)[1]
+    made = Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),))
+    return Analysis(system, as_hierarchy(labels, GIVEN), made)
 
 
 def _names(*results: Analysis) -> tuple[str, str]:
     """Return what both results are called, without chains if these are not needed."""
-    full = [each.made.title for each in results]
-    plain = [
-        title.removesuffix(f" {' '.join(getattr(each.made.settings, 'chain', None) or ())}")
-        for title, each in zip(full, results, strict=True)
-    ]
-    one, other = (name or f"result {n}" for n, name in enumerate(plain, 1))
-    if one == other:
-        one, other = full
+    one, other = (each.made.title for each in results)
+    chains = [" ".join(getattr(each.made.settings, "chain", None) or ()) for each in results]
+    plain = one.removesuffix(f" {chains[0]}"), other.removesuffix(f" {chains[1]}")
+    if plain[0] != plain[1]:
+        return plain
     return (one, other) if one != other else (f"{one}-1", f"{other}-2")
 
 
@@ -173,17 +159,25 @@ def _open(given: Any) -> Analysis:
     return found
 
 
-def _spread(result: Analysis, rows: Ints) -> Floats | None:
-    """Return the standard deviation of core heights over models or perturbed copies."""
-    many = None if result.rigidity is None else result.rigidity.together
-    return None if many is None else np.std(many.stability[:, rows], axis=0, ddof=1)
+def _of_networks(one: Analysis, other: Analysis, common: Common) -> dict[str, Any]:
+    """Return errors of core heights, and the hydrogen bonds that hold, of two networks."""
+    if one.rigidity is None or other.rigidity is None:
+        return {}
+    found: dict[str, Any] = {}
+    atoms = one.shown_atoms.take(common.first), other.shown_atoms.take(common.second)
+    # Bonds are known by chains and numbers, which must be those of the same residues.
+    if all(map(np.array_equal, *([each.chains, each.resids, each.icodes] for each in atoms))):
+        found["bonds"] = _bonds(one.rigidity, one.system), _bonds(other.rigidity, other.system)
+    first, second = one.rigidity.together, other.rigidity.together
+    if first is not None and second is not None:
+        heights = first.stability[:, common.first], second.stability[:, common.second]
+        found["spreads"] = tuple(np.std(each, axis=0, ddof=1) for each in heights)
+    return found
 
 
-def _bonds(result: Analysis) -> set[str]:
+def _bonds(rigid: Rigidity, system: System) -> set[str]:
     """Return the hydrogen bonds of a network that hold, by donor and acceptor."""
-    rigid, atoms = result.rigidity, result.system.sites
-    if rigid is None:
-        return set()
+    atoms = system.sites
     donors = np.arange(len(atoms))  # of a hydrogen, the atom to which it is bound
     donors[atoms.bonds[:, 1]], donors[atoms.bonds[:, 0]] = atoms.bonds.T
     held = rigid.network.of_kind("hydrogen bond", "salt bridge")

@@ -19,7 +19,7 @@ from timme.confidence.noise import Noise, PositionErrors, estimate_errors, take_
 from timme.engine.checkpoint import Run
 from timme.engine.moments import known_metric
 from timme.ensemble.atoms import angstroms
-from timme.fluctuations import Fluctuations, choose_overlap, chunk_for, keep_sharing, measure
+from timme.fluctuations import Fluctuations, chunk_for, measure
 from timme.hierarchy.clustering import find_forest
 from timme.hierarchy.linking import link
 from timme.hierarchy.tree import Hierarchy, sigma_by
@@ -112,11 +112,8 @@ def _rule(task: Task) -> tuple[str, float | None]:
 
 def _least_bonds(task: Task, rule: str) -> int:
     """Return how many bonds apart pairs are at least."""
-    given = task.settings.min_bonds
-    if given and rule == "sharing":
-        raise ValueError("min_bonds= does not apply to links that share a joint: leave it out")
-    if given is not None:
-        return given
+    if task.settings.min_bonds is not None:
+        return task.settings.min_bonds
     by_distance = rule in {"contact", "all", "nearest"} and task.objects.kind not in _UNBONDED
     molecular = task.kind in MOLECULAR and task.settings.linkage != "average"
     return _MIN_BONDS if by_distance and molecular else 0
@@ -147,34 +144,30 @@ def _read_pairs(path: str, n_objects: int) -> Ints:
 
 def measure_and_link(task: Task, pairs: Pairs) -> Measured:
     """Measure and link; σ of very many pairs is not held, but for those that pictures need."""
-    objects, settings = task.objects, task.settings
-    overlap, errors = settings.min_overlap, _errors(task)
-    if pairs.index is None and len(pairs) > KEPT:
-        sharing = keep_sharing(objects, pairs, choose_overlap(objects, overlap))
-        pairs = sharing if 0 < len(sharing) <= KEPT else pairs
-    keep = pairs.index is not None or len(pairs) <= KEPT
-    chunk = _chunk(task, len(pairs) if keep else MOST_DRAWN**2)
-    options: dict[str, Any] = {"chunk": chunk, "min_overlap": overlap, "metric": task.metric}
-    if not keep:
-        if settings.linkage != "single" or errors is not None:
-            words = f"linkage={settings.linkage!r} and noise= need {len(pairs):,} pairs at once"
-            raise ValueError(f"{words}: compare fewer (pairs=), or use single linkage, no noise=")
-        forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
-        tree = forest.hierarchy()
-        sigma = _measure_drawn(task, pairs, tree, forest.edges, options)
-        words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
-        note = f"{words}: the matrix and support of clusters stand on these"
-        return Measured(sigma, tree, forest.n_compared, notes=(note,))
-    sigma = measure(objects, pairs, **options, **task.how)
-    noise, notes = None, tuple[str, ...]()
-    if errors is not None:
-        noise = errors.variance
-        sigma, n_clipped = take_off(sigma, noise)
-        usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
-        words = f"an error of positions of {usual} {sigma.unit}".rstrip()
-        notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
-    tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
-    return Measured(sigma, tree, len(sigma.sigma), noise, notes)
+    objects, settings, errors = task.objects, task.settings, _errors(task)
+    held = pairs.index is not None or len(pairs) <= KEPT
+    options: dict[str, Any] = {"min_overlap": settings.min_overlap, "metric": task.metric}
+    options["chunk"] = _chunk(task, len(pairs) if held else MOST_DRAWN**2)
+    if held:
+        sigma = measure(objects, pairs, **options, **task.how)
+        noise, notes = None, tuple[str, ...]()
+        if errors is not None:
+            noise = errors.variance
+            sigma, n_clipped = take_off(sigma, noise)
+            usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
+            words = f"an error of positions of {usual} {sigma.unit}".rstrip()
+            notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
+        tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
+        return Measured(sigma, tree, len(sigma.sigma), noise, notes)
+    if settings.linkage != "single" or errors is not None:
+        words = f"linkage={settings.linkage!r} and noise= need {len(pairs):,} pairs at once"
+        raise ValueError(f"{words}: compare fewer (pairs=), or use single linkage, no noise=")
+    forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
+    tree = forest.hierarchy()
+    sigma = _measure_drawn(task, pairs, tree, forest.edges, options)
+    words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
+    note = f"{words}: the matrix and support of clusters stand on these"
+    return Measured(sigma, tree, forest.n_compared, notes=(note,))
 
 
 def _measure_drawn(
@@ -183,8 +176,7 @@ def _measure_drawn(
     """Measure pairs at even steps along the axis, near neighbours, and those that join clusters."""
     objects, seen = task.objects, task.shown.objects
     axis = seen if task.shown.sequential else seen[tree.restrict(seen).order]
-    per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
-    count = min(max(MOST_DRAWN // 10, int(MOST_DRAWN / per_object)), len(axis))
+    count = min(MOST_DRAWN, len(axis))
     chosen = axis[((np.arange(count) + 0.5) * len(axis) / count).astype(np.int64)]
     index = [chosen[np.column_stack(np.triu_indices(count, 1))], joining]
     if len(objects.ensemble.atoms.bonds) == 0 and not objects.ensemble.gaps:
@@ -200,25 +192,20 @@ def _measure_drawn(
 def _errors(task: Task) -> PositionErrors | None:
     """Return the errors of positions that are subtracted, if there are any."""
     objects, noise, ensemble = task.objects, task.settings.noise, task.objects.ensemble
-    if noise is None or (noise != "auto" and not any(noise)):
+    if noise is None:
         return None
-    euclidean = known_metric(task.metric, ensemble) is None
-    if not objects.are_points or not euclidean or ensemble.weights is not None:
-        words = "noise= needs points or centres, Euclidean distances and snapshots of equal weight"
+    plain = known_metric(task.metric, ensemble) is None and ensemble.weights is None
+    in_time = task.kind == "particles" and not ensemble.independent
+    if objects.kind != "points" or not plain or (noise == "auto" and not in_time):
+        words = "noise= needs points, Euclidean distances and snapshots of equal weight"
+        words += ", and noise='auto' particles in order of time"
         raise ValueError(f"{ensemble.prefix}{words}: leave it out")
-    centres = objects.centres()
-    if noise == "auto":
-        if ensemble.independent or task.kind != "particles":
-            words = "noise='auto' needs particles in snapshots in order of time"
-            raise ValueError(f"{ensemble.prefix}{words}: give the error of positions as a number")
-        return PositionErrors(centres, estimate_errors(centres) ** 2)
-    errors = np.asarray(noise, np.float64)
-    if len(errors) not in (1, ensemble.n_dimensions):
+    errors = estimate_errors(ensemble) if noise == "auto" else np.array(noise, np.float64)
+    if errors.shape[-1] not in (1, ensemble.n_dimensions):
         words = f"noise= takes one error, or one for each of {ensemble.n_dimensions} axes"
         raise ValueError(f"{words}, got {len(errors)}")
-    shares = np.add.reduceat(objects.centre_weights**2, objects.offsets[:-1])
-    squares = shares[:, None] * np.broadcast_to(errors**2, (ensemble.n_dimensions,))
-    return PositionErrors(centres, squares)
+    shape = ensemble.n_sites, ensemble.n_dimensions
+    return PositionErrors(ensemble, np.broadcast_to(errors**2, shape))
 
 
 def budget(

@@ -35,7 +35,6 @@ _OF_MATRICES = frozenset(  # settings that count for a matrix
 )
 _LARGEST = 3_000  # sites of a matrix that is kept, and whose levels are looked for
 _FEWEST, _MOST = 20, 5_000  # sites in which bodies are looked for
-_HELD = 0.05  # of the median σ: all is one cluster below it where bonds hold pairs
 _WALKS, _WALKED = 10, 50_000_000  # snapshots, and distances, for which walkers are drawn unasked
 
 
@@ -96,19 +95,20 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
     90
     """
     own = {"objects": objects, "pairs": pairs}
-    options |= {name: str(text) for name, text in own.items() if isinstance(text, str | Path)}
-    own = {name: None if name in options else value for name, value in own.items()}
-    chosen = choices.settings_of(Settings, settings, options)
+    texts = {name: str(each) for name, each in own.items() if isinstance(each, str | Path)}
+    own = {name: each for name, each in own.items() if name not in texts and each is not None}
+    chosen = choices.settings_of(Settings, settings, options | texts)
     with ExitStack() as stack:
         notes = stack.enter_context(choices.noted_warnings())
         if is_matrix(source):
-            own |= {"metric": metric, "trajectories": others or None}
-            found = _of_matrix(source, chosen, [name for name in own if own[name] is not None])
+            extra = {"metric": metric, "trajectories": others or None}
+            unused = [*own, *(name for name, each in extra.items() if each is not None)]
+            found = _of_matrix(source, chosen, unused)
         else:
             if isinstance(objects, Objects):
                 raise ValueError("Objects bring their snapshots: pass them alone, as the source")
             ensemble = choices.read_snapshots(source, others, chosen, progress)
-            own["objects"] = source if isinstance(source, Objects) else own["objects"]
+            own |= {"objects": source} if isinstance(source, Objects) else {}
             if isinstance(checkpoint, str | Path):
                 checkpoint = stack.enter_context(Checkpoint(checkpoint, resume=True))
             if checkpoint is not None:
@@ -172,22 +172,8 @@ def finish(analysis: Analysis, notes: Iterable[str] = ()) -> Analysis:
     if n_pieces > 1 and analysis.fluctuations is not None:
         objects = f"{tree.n_sites:,} {analysis.made.objects}"
         every.append(f"the pairs connect {objects} into {n_pieces:,} pieces")
-    if _is_held(analysis):
-        every.append(
-            "all is one cluster at a σ far below that of most pairs: some are held at a fixed "
-            "distance; compare pairs more bonds apart (min_bonds=), or use linkage='braced'"
-        )
     analysis = replace(analysis, notes=tuple(dict.fromkeys(every)))
     return replace(analysis, finding=find(analysis))
-
-
-def _is_held(analysis: Analysis) -> bool:
-    """Return whether pairs at a fixed distance, such as bonds, join all shown objects."""
-    sigma, tree = analysis.fluctuations, analysis.hierarchy
-    whole = tree.n_sites > 2 and np.count_nonzero(tree.parents < 0) == 1
-    if sigma is None or not whole or not tree.quantity.of_distances:
-        return False
-    return bool(0 <= tree.heights[-1] < _HELD * np.median(sigma.sigma))
 
 
 def _of_snapshots(
@@ -197,7 +183,7 @@ def _of_snapshots(
     given_, progress, used = settings.model_fields_set, how["progress"], ""
     if settings.min_overlap is not None and not ensemble.gaps:
         raise ValueError("min_overlap= is for tracks with gaps, got none: leave it out")
-    objects = own["objects"]
+    objects = own.get("objects")
     if ensemble.gaps and not isinstance(objects, Objects):
         ensemble, settings, used = choices.without_short_tracks(ensemble, settings)
     kind_ = choices.kind_of(ensemble)
@@ -209,10 +195,10 @@ def _of_snapshots(
     shown = choices.choose_shown(objects, settings.shown)
     task = Task(objects, kind_, shown, settings, metric, how)
     announce(progress, "choosing pairs")
-    pairs, settled = choose_pairs(task, own["pairs"])
+    pairs, settled = choose_pairs(task, own.get("pairs"))
     announce(progress, "measuring σ")
     sigma, tree, n_pairs, noise, noted = measure_and_link(task, pairs)
-    if settings.objects == "auto" or own["objects"] is not None:
+    if settings.objects == "auto" or "objects" in own:
         settled["objects"] = objects.kind
     words = pairs.description
     if n_pairs < len(pairs):
@@ -251,14 +237,12 @@ def _take_up(checkpoint: Checkpoint, ensemble: Ensemble, settings: Settings) -> 
 
 def _draws_walkers(task: Task, n_pairs: int) -> bool:
     """Return whether clusters are compared with those of independent walkers."""
-    objects, settings, ensemble = task.objects, task.settings, task.objects.ensemble
+    objects, ensemble, wanted = task.objects, task.objects.ensemble, task.settings.chance
     possible = task.kind == "particles" and objects.are_points and not ensemble.independent
-    if settings.chance is not None:
-        if settings.chance and not (possible and ensemble.n_snapshots > 2):
-            raise ValueError("chance= is for particles in 3 snapshots or more: leave it out")
-        return settings.chance
+    if wanted and not possible:
+        raise ValueError("chance= is for particles: leave it out")
     small = n_pairs * ensemble.n_snapshots <= _WALKED and ensemble.n_snapshots >= _WALKS
-    return possible and small and task.metric is None
+    return (possible and small and task.metric is None) if wanted is None else wanted
 
 
 def _with_bodies(analysis: Analysis, ensemble: Ensemble, settings: Settings) -> Analysis:

@@ -163,9 +163,8 @@ class Made(Described):
         return cls(
             settings=settings,
             given=tuple(sorted(given)),
-            sources=tuple(map(Source.of, paths)),
             version=version("pytimme"),
-            **{"title": title_of(paths), **known},
+            **{"title": title_of(paths), "sources": tuple(map(Source.of, paths)), **known},
         )
 
 
@@ -265,17 +264,16 @@ class Analysis(Described):
     @cached_property
     def bodies(self) -> tuple[Body, ...]:
         """Rigid bodies, the largest first; none where they were not looked for."""
-        motion = self.motion
+        motion, made = self.motion, list[Body]()
         if motion is None:
             return ()
-        found, made = motion.bodies, list[Body]()
-        pairs = zip(motion.relative_to, motion.hinges, strict=True)
-        moves = dict(zip(motion.moving, pairs, strict=True))
-        for body, chain in enumerate(found.chains):
-            sites, (other, hinge) = found.members(body), moves.get(body, (-1, None))
-            members, against = tables.runs(self.shown_atoms, sites), str(other + 1)
-            names = str(body + 1), members, sites, chain
-            made.append(Body(*names, self.fit(sites), against if hinge else "", hinge))
+        for number, chain in enumerate(motion.bodies.chains):
+            sites, against, hinge = motion.bodies.members(number), "", None
+            if number in motion.moving:
+                place = motion.moving.index(number)
+                against, hinge = str(motion.relative_to[place] + 1), motion.hinges[place]
+            members, fit = tables.runs(self.shown_atoms, sites), self.fit(sites)
+            made.append(Body(str(number + 1), members, sites, chain, fit, against, hinge))
         return tuple(made)
 
     @cached_property
@@ -284,10 +282,10 @@ class Analysis(Described):
         if self.confidence is not None:
             return self.confidence.records
         tree = condense(self.hierarchy, min_size=max(2, tables.min_size(self)))
-        each = zip(tree.parents.tolist(), tree.births.tolist(), tree.deaths.tolist(), strict=True)
+        each = enumerate(zip(tree.parents.tolist(), tree.births, tree.deaths, strict=True))
         return tuple(
-            ClusterRecord(tree.members(place), parent, low, high, 0.0)
-            for place, (parent, low, high) in enumerate(each)
+            ClusterRecord(tree.members(place), parent, float(low), float(high), 0.0)
+            for place, (parent, low, high) in each
         )
 
     @cached_property
@@ -345,11 +343,6 @@ class Comparison(Described):
 
     def __str__(self) -> str:
         return repr(self) if self.finding is None else self.finding.text()
-
-    def __repr__(self) -> str:
-        """One line: the results and how far they agree."""
-        rand = f"adjusted Rand index {self.agreement.best_rand:.2f}"
-        return f"<Comparison {' and '.join(self.names)}: {rand}; {len(self.common.first)} sites>"
 
 
 def announce(progress: object, what: str) -> None:

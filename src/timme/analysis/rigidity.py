@@ -125,25 +125,18 @@ def _read(
                 "ensemble=, or use perturb=20 for error bars of one structure"
             )
         return found
-    if chosen.begin is not None or chosen.end is not None or chosen.step is not None:
+    if chosen.model_fields_set & {"begin", "end", "step"}:
         raise ValueError("begin=, end= and step= are for an ensemble: use model=, or add ensemble=")
-    model = chosen.model or 1
-    is_read = isinstance(source, Ensemble)
-    first = chosen if is_read else chosen.model_copy(update={"begin": 0, "end": 1})
+    model, is_read = chosen.model or 1, isinstance(source, Ensemble)
+    first = chosen if is_read else chosen.model_copy(update={"begin": 0, "end": model})
     found = read_snapshots(source, others, first, progress)
     count = found.n_snapshots if is_read else found.n_source
     if model > count:
         words = f"model= must be at most {count:,}, the number of models, got {model}"
         raise ValueError(f"{found.prefix}{words}")
-    if is_read:
-        found = found[model - 1 : model]
-    elif model > 1:
-        one = chosen.model_copy(update={"begin": model - 1, "end": model})
-        found = read_snapshots(source, others, one, progress)
-    if count < 2 or chosen.model is not None:
-        return found
     note = f"of {count:,} models or frames, the first was taken (model=, or ensemble= for all)"
-    return replace(found, notes=(*found.notes, note))
+    notes = (note,) if count > 1 and chosen.model is None else ()
+    return replace(found[model - 1 : model], notes=(*found.notes, *notes))
 
 
 def _with_hydrogens(ensemble: Ensemble, ph: float, progress: Progress | None) -> Ensemble:

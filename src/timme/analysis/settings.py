@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
@@ -27,19 +26,14 @@ GROUPS = {  # fields in the order in which options are listed
 }
 OBJECTS = ("auto", "points", "bodies", "links", "residues", "molecules")
 PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
-_FORMER = {  # names of former versions and of other programs
-    "radius": "pairs='contact:8'",
-    "neighbours": "pairs='nearest:12'",
-    "cutoff": "energy=",
+_WORDS = {  # of pydantic's errors, shorter
+    "Input should be": "must be",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "a valid integer": "a whole number",
+    "a valid boolean": "yes or no",
 }
-_TIME = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(fs|ps|ns|us|µs|μs|ms|s)")
-_KINDS = {  # of pydantic's errors, in words
-    "int": "a whole number",
-    "float": "a number",
-    "finite": "a number",
-    "bool": "yes or no",
-}
-_LIMITS = {"ge": "at least", "gt": "above", "le": "at most"}
 
 
 def option(
@@ -94,41 +88,26 @@ def split_rule(text: str) -> tuple[str, float | None]:
     return name, float(number)
 
 
-def _as_numbers(value: Any) -> Any:
-    """Return numbers of a text, or a single number, as a tuple."""
-    if isinstance(value, str) and re.fullmatch(r"[-+.,\deE\s]+", value):
+def _as_list(value: Any) -> Any:
+    """Return the parts of a text, or a single number, as a tuple."""
+    if isinstance(value, str):
         return tuple(word.strip() for word in value.split(","))
-    return (value,) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _as_names(value: Any) -> Any:
-    return tuple(word.strip() for word in value.split(",")) if isinstance(value, str) else value
-
-
-def _as_bound(value: Any) -> Any:
-    """Return the number of a frame, or a time as it was written."""
-    if not isinstance(value, str) or re.fullmatch(r"\s*[-+]?\d+\s*", value):
-        return value if value is None else int(value)
-    if not _TIME.fullmatch(value.strip()):
-        raise ValueError(f"takes a frame number, or a time such as 10ns, got {value!r}")
-    return value.strip()
+    return (value,) if isinstance(value, int | float) else value
 
 
 def _as_box(value: Any) -> Any:
     """Return lengths, or False for no box."""
-    return False if value == "none" else _as_numbers(value)
+    return False if value is False or value == "none" else _as_list(value)
 
 
 def _as_chains(value: Any) -> Any:
     """Return what the second result calls chains of the first, of a text such as ``A=B,C=D``."""
-    if not isinstance(value, str | Mapping):
+    if not isinstance(value, str):
         return value
-    text = value if isinstance(value, str) else ",".join(map("=".join, value.items()))
-    parts = [part.strip() for part in text.split(",")]
-    ends = dict(part.partition("=")[::2] for part in parts)
-    if not all("=" in part for part in parts) or len({*ends.values()}) < len(parts):
+    ends = [part.partition("=")[::2] for part in _as_list(value)]
+    if not all(map(all, ends)) or len(set(dict(ends).values())) < len(ends):
         raise ValueError(f"takes each chain once, such as A=B,C=D, got {value!r}")
-    return ends
+    return dict(ends)
 
 
 def _check_rule(value: str) -> str:
@@ -136,19 +115,26 @@ def _check_rule(value: str) -> str:
     return value
 
 
-def _check_memory(value: str, info: pydantic.ValidationInfo) -> str:
-    memory.parse(value, f"{info.field_name}=")
+def _check_time(value: str) -> str:
+    if not re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)(e-?\d+)?\s*[fpnuµμm]?s\s*", value):
+        raise ValueError(f"takes a frame number, or a time such as 10ns, got {value!r}")
+    return value
+
+
+def _check_memory(value: str) -> str:
+    memory.parse(value)
     return value
 
 
 Text = Annotated[str, Field(max_length=10_000)]
-Names = Annotated[tuple[Text, ...], BeforeValidator(_as_names)]
-Columns = Annotated[tuple[int | Text, ...], BeforeValidator(_as_names)]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_numbers)]
-Counts = Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_as_numbers)]
-Errors = Annotated[tuple[Annotated[float, Field(ge=0)], ...], BeforeValidator(_as_numbers)]
-Bound = Annotated[int | str | None, BeforeValidator(_as_bound)]
-Stride = Annotated[Annotated[int, Field(ge=1)] | str | None, BeforeValidator(_as_bound)]
+Time = Annotated[str, AfterValidator(_check_time)]
+Names = Annotated[tuple[Text, ...], BeforeValidator(_as_list)]
+Columns = Annotated[tuple[int | Text, ...], BeforeValidator(_as_list)]
+Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_list)]
+Counts = Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_as_list)]
+Errors = Annotated[tuple[Annotated[float, Field(ge=0)], ...], BeforeValidator(_as_list)]
+Bound = int | Time | None
+Stride = Annotated[int, Field(ge=1)] | Time | None
 _Rows = tuple[tuple[float, ...], ...]
 Box = Annotated[tuple[float, ...] | _Rows | Literal[False] | None, BeforeValidator(_as_box)]
 Rule = Annotated[Text, AfterValidator(_check_rule)]
@@ -333,7 +319,7 @@ class CompareSettings(_Running):
     align: Literal["auto", "number", "sequence"] = option(
         "Match residues by number, sequence, or whichever fits (auto)", default="auto"
     )
-    cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_numbers)] = option(
+    cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_list)] = option(
         "Also compare at these cutoffs", "--cutoffs V,V", takes="two numbers such as -0.5,0.06"
     )
 
@@ -370,12 +356,6 @@ def in_order(model: type[Model]) -> list[str]:
     return [name for names in GROUPS.values() for name in names if name in model.model_fields]
 
 
-def hints_for(model: type[Model]) -> dict[str, str]:
-    """Return what to write for names of options, former ones included."""
-    known = {name: f"{name}=" for name in model.model_fields}
-    return {name: hint for name, hint in _FORMER.items() if hint.partition("=")[0] in known} | known
-
-
 def make(model: type[M], /, **options: Any) -> M:
     """Return checked settings; a ValueError says in one line what is wrong.
 
@@ -385,40 +365,20 @@ def make(model: type[M], /, **options: Any) -> M:
     (20.0, 20.0, 20.0)
     """
     for name in options.keys() - model.model_fields.keys():
-        hints = hints_for(model)
-        near = [f": use {hints[each]}" for each in get_close_matches(name, hints, n=1)]
+        near = [f": use {each}=" for each in get_close_matches(name, model.model_fields, n=1)]
         raise ValueError("".join([f"there is no option {name}=", *near]))
     try:
         return model.model_validate(options)
     except pydantic.ValidationError as error:
-        raise ValueError(first_problem(error, model)) from None
-
-
-def first_problem(error: pydantic.ValidationError, model: type[Model] = Settings) -> str:
-    """Return the first problem in one line: ``min_size= must be at least 1, got 0``."""
-    problem = error.errors(include_url=False)[0]
-    kind, context = problem["type"], problem.get("ctx", {})
+        problem = error.errors(include_url=False)[-1]  # where several types are allowed, the last
+    reason = problem["msg"].removeprefix("Value error, ")
     if not problem["loc"]:
-        return str(context["error"])
-    name, given = str(problem["loc"][0]), repr(problem["input"])
-    takes = details(model, name)["takes"]
-    if kind == "value_error":
-        reason = str(context["error"])
-        return reason if reason.startswith(name) else f"{name}= {reason}"
-    if takes:
-        expected = f"takes {takes}"
-    elif kind == "literal_error":
-        expected = f"takes {context['expected'].replace(chr(39), '')}"
-    elif context.keys() & _LIMITS.keys():
-        expected = f"must be {_range_of(model, name, context)}"
-    else:
-        expected = f"takes {_KINDS.get(kind.partition('_')[0], 'another value')}"
-    return f"{name}= {expected}, got {given if len(given) < 60 else given[:59] + '…'}"
-
-
-def _range_of(model: type[Model], name: str, context: Mapping[str, Any]) -> str:
-    """Return the limits of a field in words: ``at least 0 and at most 14``."""
-    limits = dict(context)
-    for each in model.model_fields[name].metadata:
-        limits |= {key: getattr(each, key) for key in _LIMITS if hasattr(each, key)}
-    return " and ".join(f"{_LIMITS[key]} {limits[key]:g}" for key in _LIMITS if key in limits)
+        raise ValueError(reason)
+    name = str(problem["loc"][0])
+    if problem["type"] != "value_error":
+        for long, short in _WORDS.items():
+            reason = reason.replace(long, short)
+        takes, given = details(model, name)["takes"], repr(options[name])
+        reason = f"takes {takes}" if takes else reason.partition(", unable")[0]
+        reason += f", got {given if len(given) < 60 else given[:59] + '…'}"
+    raise ValueError(f"{name}= {reason}")

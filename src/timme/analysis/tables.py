@@ -159,7 +159,7 @@ def sites(analysis: Analysis) -> Table:
         "chain": atoms.chains,
         "residue": atoms.resnames,
         "number": _numbers(atoms),
-        "name": analysis.system.names[analysis.system.shown],
+        "name": [name.rpartition("/")[2] for name in analysis.system.names[analysis.system.shown]],
         "body": [] if motion is None else motion.bodies.labels + 1,
         "cluster": cluster,
         "support": support,

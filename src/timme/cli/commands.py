@@ -29,7 +29,6 @@ from timme.analysis.settings import (
     ServeSettings,
     Settings,
     group_of,
-    hints_for,
 )
 from timme.cli.console import interruptible, print_answer, work_on
 from timme.cli.options import Command, in_options, options_of, read_settings
@@ -93,8 +92,8 @@ def run_command(arguments: Sequence[str]) -> None:
 
 def _unknown(error: click.NoSuchOption, model: type[Model] | None) -> str:
     """Return what to write in place of an option that a command does not have."""
-    found = hints_for(model) if model else {}
-    hints = {f"--{name.replace('_', '-')}": in_options(hint, model) for name, hint in found.items()}
+    known = model.model_fields if model else {}
+    hints = {f"--{name.replace('_', '-')}": in_options(f"{name}=", model) for name in known}
     for each in error.ctx.command.params if error.ctx else ():
         hints |= {flag: flag for flag in each.opts if flag.startswith("--")}
     for name, other in app.commands.items():  # --bodies is no option of run, but of motion
