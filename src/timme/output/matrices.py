@@ -84,7 +84,7 @@ def agreement(comparison: Any, ax: Axes | None = None) -> Axes:
         title = each.made.title.replace("$", r"\$")
         words = f"{style.symbol(tree.quantity.cutoff_name)} of {title}"
         axes.set(**{f"{which}label": style.with_unit(words, tree.unit)})
-    _scale(axes, mesh, "Adjusted Rand index")
+    axes.figure.colorbar(mesh, ax=axes, label="Adjusted Rand index")
     return axes
 
 
@@ -128,10 +128,5 @@ def _draw(
     style.draw_places(axes, places)
     axes.set_yticks(axes.get_xticks(), [tick.get_text() for tick in axes.get_xticklabels()])
     axes.set(ylabel=axes.get_xlabel(), ylim=(n_places, 0))
-    _scale(axes, image, label, extend)
+    axes.figure.colorbar(image, ax=axes, extend=extend, label=label)
     return axes
-
-
-def _scale(axes: Axes, drawn: Any, label: str, extend: str = "neither") -> None:
-    """Draw the scale of colours beside axes."""
-    axes.figure.colorbar(drawn, ax=axes, extend=extend, label=label)
