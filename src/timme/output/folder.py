@@ -65,10 +65,6 @@ def _has(name: str) -> Callable[[Any], bool]:
     return test
 
 
-def _has_mode(analysis: Analysis) -> bool:
-    return analysis.modes is not None and analysis.system.coordinates.shape[1] == 3
-
-
 def _is_molecule(analysis: Analysis) -> bool:
     return analysis.made.kind == "molecule" and analysis.system.coordinates.shape[1] == 3
 
@@ -113,9 +109,7 @@ FILES = [
     _figure("angles", "angle of each body in each snapshot", _moves, motion_plots.angles),
     _figure("modes", "variance of principal components", _has("modes"), motion_plots.modes),
     _figure("covariance", "correlation of displacements", _has("modes"), matrices.covariance),
-    File(
-        "figures/mode.pdb", "film along the first mode", _has_mode, structures.mode_film, full=True
-    ),
+    File("figures/mode.pdb", "first mode", _has("modes"), structures.mode_film, full=True),
     File("structure.pdb", "first snapshot", structures.fits_pdb, structures.pdb, full=True),
     File("groups/groups.ndx", "for GROMACS", _has("system.numbers"), structures.ndx, full=True),
 ]

@@ -59,9 +59,7 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
     if analysis.finding is not None:
         whole = re.sub(r"(?<=\b\w) (?=\d)|(?<=\d) (?=\w+\))", "\xa0", analysis.finding.sentence)
         caption = "\n".join(textwrap.wrap(whole, 72, break_on_hyphens=False))
-        figure.suptitle(
-            caption, x=0.01, ha="left", size=style.NORMAL + 1, weight="bold", parse_math=False
-        )
+        figure.suptitle(caption, x=0.01, ha="left", size=10, weight="bold", parse_math=False)
     if in_space:
         _draw_in_space(upper, analysis)
     else:
@@ -144,7 +142,7 @@ def dilutions(comparison: Comparison, ax: Axes | None = None) -> Figure:
     each = zip(figure.subplots(2, 1), comparison.sides, comparison.names, strict=True)
     for axes, side, name in each:
         dilution(side, axes)
-        axes.set_title(name, size=style.NORMAL, parse_math=False)
+        axes.set_title(name, size="medium", parse_math=False)
     return figure
 
 
@@ -266,6 +264,6 @@ def mobility(analysis: Analysis, ax: Axes | None = None) -> Axes:
     filled = np.where(known, heights, low)
     axes.stairs(filled, edges, baseline=low, fill=True, color=str(colours[0]))
     style.draw_places(axes, places)
-    words = style.with_unit(f"Joins the core at {style.symbol(quantity.cutoff)}", quantity.unit)
+    words = style.with_unit(f"Joins the core at {quantity.cutoff}", quantity.unit)
     axes.set(ylim=(low, top), ylabel=words)
     return axes

@@ -47,7 +47,6 @@ SAME = 0.5  # Jaccard index above which a cluster and a group share a colour
 Part = TypeVar("Part")
 
 WIDTH, HEIGHT = 5.2, 3.4  # inches
-SMALL, NORMAL = 8, 9  # points
 _DPI = 200
 
 
@@ -170,19 +169,11 @@ def ramp(count: int, low: float, high: float) -> list[str]:
 def image(made: Any, kind: str) -> bytes:
     """Return a figure, or that of axes, as PNG, SVG or PDF; the same bytes each time."""
     import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = made.get_figure(root=True)
-    FigureCanvasAgg(figure)
-    for axes in figure.axes:  # letters that can be read in print
-        axes.tick_params(labelsize=SMALL, width=0.7, length=3)
-        for label in (axes.xaxis.label, axes.yaxis.label):
-            label.set_fontsize(NORMAL)
-        for spine in axes.spines.values():
-            spine.set_linewidth(0.7)
     buffer, dates = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with mpl.rc_context({"svg.hashsalt": "timme"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # of a name, which no font here has
+        figure = made.get_figure(root=True)
         figure.savefig(buffer, format=kind, dpi=_DPI, metadata=dates.get(kind))
     return buffer.getvalue()
 
@@ -196,8 +187,7 @@ _BESIDE: dict[str, Any] = {
 
 def draw_legend(axes: Axes, where: str, **options: Any) -> None:
     """Draw a legend beside, above or below the axes, where it covers nothing, or in a corner."""
-    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL, "handlelength": 1.4}
-    axes.legend(**_BESIDE.get(where, {"loc": where}), **look, columnspacing=1.2, **options)
+    axes.legend(**_BESIDE.get(where, {"loc": where}), frameon=False, fontsize="small", **options)
 
 
 def count(analysis: Analysis) -> Curves:
@@ -230,7 +220,7 @@ def draw_cutoffs(axes: Axes, which: Literal["x", "y"], analysis: Analysis) -> No
     """Label an axis of cutoffs, and draw that of the finding."""
     quantity, cutoff = analysis.hierarchy.quantity, cutoff_of(analysis)
     limits = cutoff_limits(count(analysis), cutoff)
-    label = with_unit(symbol(quantity.cutoff_name), quantity.unit)
+    label = with_unit(quantity.cutoff_name, quantity.unit)
     axes.set(**{f"{which}lim": limits, f"{which}label": label})
     if cutoff is not None and limits[0] <= cutoff <= limits[1]:
         line = axes.axhline if which == "y" else axes.axvline
@@ -238,23 +228,9 @@ def draw_cutoffs(axes: Axes, which: Literal["x", "y"], analysis: Analysis) -> No
         line(cutoff, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
 
 
-def symbol(text: str) -> str:
-    r"""Set a letter with an index as a formula; other words stay as they are.
-
-    Examples
-    --------
-    >>> print(symbol("σc"), symbol("E cutoff"))
-    $\sigma_\mathrm{c}$ E cutoff
-    """
-    if len(text) > 2:
-        return text.replace("$", r"\$")
-    index = rf"_\mathrm{{{text[1:]}}}" if text[1:] else ""
-    return f"${text[0].replace('σ', chr(92) + 'sigma')}{index}$"
-
-
 def with_unit(words: str, unit: str) -> str:
     """Return the label of an axis: words, and a unit in brackets if there is one."""
-    return f"{words} ({unit})" if unit else words
+    return (f"{words} ({unit})" if unit else words).replace("$", r"\$")
 
 
 def draw_places(axes: Axes, places: Places) -> None:
@@ -278,5 +254,5 @@ def draw_places(axes: Axes, places: Places) -> None:
             place, where = ((start + stop) / 2, 1.0), axes.get_xaxis_transform()
             axes.annotate(
                 str(chains[start]), place, (0, 2), xycoords=where, textcoords="offset points",
-                ha="center", va="bottom", fontsize=SMALL, parse_math=False, annotation_clip=False,
+                ha="center", va="bottom", fontsize="small", parse_math=False, annotation_clip=False,
             )  # fmt: skip
