@@ -142,8 +142,11 @@ def test_files_are_exported_again_with_other_choices(result: Path, call: Call) -
     assert Path("2.png").read_bytes() != Path("16.png").read_bytes()
     for words, message in (
         ("dilutions", "no file 'dilutions': choose dilution"),
-        ("dilution -o a.txt", "can be written as .png, .svg, .pdf"),
-        ("sites -o b.png", "sites.csv, sites.extxyz can be written as .csv, .extxyz"),
+        (
+            "dilution -o a.txt",
+            "a.txt is one file: choose one of dilution.png; figures are .png, .svg",
+        ),
+        ("sites -o b.png", "b.png is one file: choose one of sites.csv, sites.extxyz"),
         ("dilution fraction -o b.png", "b.png is one file: choose one of dilution.png"),
         (
             "dilution --set min_bonds=2",

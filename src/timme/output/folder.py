@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import difflib
+import glob
 import hashlib
 import os
 import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -108,15 +109,8 @@ FILES = [
     _figure("angles", "angle of each body in each snapshot", _moves, motion_plots.angles),
     _figure("modes", "variance of principal components", _has("modes"), motion_plots.modes),
     _figure("covariance", "correlation of displacements", _has("modes"), matrices.covariance),
-    _figure("two-point", "against distance", _has("correlation"), motion_plots.two_point),
+    File("figures/mode.pdb", "first mode", _has("modes"), structures.mode_film, full=True),
     File("structure.pdb", "first snapshot", structures.fits_pdb, structures.pdb, full=True),
-    File(
-        "figures/mode.pdb",
-        "largest mode",
-        structures.has_mode_film,
-        structures.mode_film,
-        full=True,
-    ),
     File("groups/groups.ndx", "for GROMACS", _has("system.numbers"), structures.ndx, full=True),
 ]
 
@@ -169,17 +163,16 @@ def write_folder(
         The files that were written.
     """
     with claim(folder, overwrite=overwrite) as target:
-        made = target.with_name(f".{target.name}.new-{secrets.token_hex(4)}")
+        made = _beside(target, "new")
         try:
             made.mkdir(parents=True)
-            names = list[str]()
-            for file in files_of(result, full=full):
-                names += _write(file, result, made, kinds=_IMAGES[: 1 + full])
+            listed, kinds = files_of(result, full=full), _IMAGES[: 1 + full]
+            names = [name for file in listed for name in _write(file, result, made, kinds)]
             _swap(made, target)
         except OSError as error:
             raise _unwritable(target, error) from None
         finally:
-            _put_right(target)
+            _clean_up(target)
         return tuple(target / name for name in names)
 
 
@@ -201,14 +194,14 @@ def claim(folder: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     target = Path(folder).expanduser().resolve()
     name = hashlib.sha256(str(target).encode(errors="surrogateescape")).hexdigest()[:32]
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(FileLock(_locks() / f"{name}.lock", timeout=0, is_singleton=True))
-        except Timeout:
-            raise FileExistsError(
-                f"{folder}: another run is writing into this folder: wait, or choose another folder"
-            ) from None
-        _put_right(target)
+    try:
+        lock = FileLock(_locks() / f"{name}.lock", timeout=0, is_singleton=True).acquire()
+    except Timeout:
+        raise FileExistsError(
+            f"{folder}: another run is writing into this folder: wait, or choose another folder"
+        ) from None
+    with lock:
+        _clean_up(target)
         _check(target, overwrite=overwrite)
         yield target
 
@@ -279,12 +272,16 @@ def export(
     named = [what] if isinstance(what, str) else what
     chosen = list(dict.fromkeys(file for name in named for file in find(result, name)))
     target, kinds = Path(folder).expanduser(), _IMAGES[: 1 + full]
-    known = {kind for file in FILES for kind in _kinds(file)}
-    if target.suffix and not target.is_dir() and (len(chosen) == 1 or target.suffix in known):
-        one = _one_of(chosen, target)
-        chosen, kinds, target = [one._replace(name=target.name)], (target.suffix,), target.parent
-    else:
-        target.mkdir(parents=True, exist_ok=True)
+    if target.suffix and not target.is_dir():
+        fitting = [file for file in chosen if target.suffix in _kinds(file)]
+        if len(fitting) != 1:
+            names = ", ".join(file.name for file in fitting or chosen)
+            raise ValueError(
+                f"{target} is one file: choose one of {names}; figures are .png, .svg or .pdf"
+            )
+        chosen, kinds = [fitting[0]._replace(name=target.name)], (target.suffix,)
+        target = target.parent
+    target.mkdir(parents=True, exist_ok=True)
     return tuple(target / name for file in chosen for name in _write(file, result, target, kinds))
 
 
@@ -318,112 +315,80 @@ def plot(analysis: Any, name: str, ax: Axes | None = None) -> Any:
 
 def find(result: Any, name: str, *, figures: bool = False) -> list[File]:
     """Return the files of a result with a name, or else those whose names begin like this."""
-    listed = [file for file in files_of(result) if _is_figure(file) or not figures]
-    stems = {file: (file.name, PurePosixPath(file.name).name, _stem(file)) for file in listed}
-    found = [file for file in listed if name in stems[file]]
-    found = found or [f for f in listed if name and any(s.startswith(name) for s in stems[f])]
+    listed = [file for file in files_of(result) if _kinds(file) == _IMAGES or not figures]
+    paths = [PurePosixPath(file.name) for file in listed]
+    named = [(file, (*path.parts, path.stem)) for file, path in zip(listed, paths, strict=True)]
+    found = [file for file, names in named if name in (file.name, *names)]
+    found = found or [f for f, names in named if name and any(n.startswith(name) for n in names)]
     if not found:
-        known = sorted({_stem(file) for file in listed})
+        known = sorted(path.stem for path in paths)
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.75) or [", ".join(known)]
         raise ValueError(f"this result has no file {name!r}: choose {near[0]}")
     return found
 
 
-def _stem(file: File) -> str:
-    return PurePosixPath(file.name).stem
-
-
-def _is_figure(file: File) -> bool:
-    return file.name.endswith(".png")
-
-
 def _kinds(file: File) -> Sequence[str]:
-    return _IMAGES if _is_figure(file) else (PurePosixPath(file.name).suffix,)
-
-
-def _one_of(files: Sequence[File], target: Path) -> File:
-    """Return the one of the files that can be written under the suffix of the target."""
-    fitting = [file for file in files if target.suffix in _kinds(file)]
-    if len(fitting) == 1:
-        return fitting[0]
-    names = ", ".join(file.name for file in fitting or files)
-    if fitting:
-        raise ValueError(f"{target} is one file: choose one of {names}, or a folder")
-    allowed = ", ".join(dict.fromkeys(kind for file in files for kind in _kinds(file)))
-    raise ValueError(f"{target}: {names} can be written as {allowed}")
+    """Return the suffixes under which a file can be written."""
+    suffix = PurePosixPath(file.name).suffix
+    return _IMAGES if suffix in _IMAGES else (suffix,)
 
 
 def _write(file: File, result: Any, folder: Path, kinds: Sequence[str]) -> list[str]:
     """Write a file into a folder by the type of what is made; return the names."""
-    made = file.make(result)
-    if isinstance(made, str | bytes):
-        contents = {file.name: made}
-    elif hasattr(made, "csv"):
-        contents = {file.name: made.csv()}
-    else:
-        stem = PurePosixPath(file.name)
-        contents = {str(stem.with_suffix(kind)): style.image(made, kind[1:]) for kind in kinds}
+    made, path = file.make(result), PurePosixPath(file.name)
+    if hasattr(made, "csv"):
+        made = made.csv()
+    contents = {file.name: made}
+    if not isinstance(made, str | bytes):
+        contents = {str(path.with_suffix(kind)): style.image(made, kind[1:]) for kind in kinds}
+    (folder / path).parent.mkdir(exist_ok=True)
     for name, content in contents.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        write_atomically(path, content)
+        write_atomically(folder / name, content)
     return list(contents)
 
 
 def _swap(made: Path, target: Path) -> None:
-    """Put a new folder into the place of an old one."""
-    if not target.exists():
-        made.rename(target)
-        return
-    # Under this name, a run that was killed never takes files of the user away with it.
-    old = made.rename(target.with_name(f".{target.name}.old-{secrets.token_hex(4)}"))
-    _exchange(old, target)
-    _keep_others(old, target)
+    """Put a new folder into the place of an old one, and whatever else this holds into both.
+
+    On Linux both folders change names in one step, so that neither is missing at any moment.
+    """
+    if target.exists():
+        _take_along(target, made)
+        exchange = getattr(ctypes.CDLL(None), "renameat2", None)  # -100: any paths; 2: exchange
+        if exchange and exchange(-100, os.fsencode(made), -100, os.fsencode(target), 2) == 0:
+            return
+        target.rename(_beside(target, "old"))
+    made.rename(target)
 
 
-def _exchange(one: Path, other: Path) -> None:
-    """Exchange two folders, on Linux in one step, so that neither is missing at any moment."""
-    at_once = getattr(ctypes.CDLL(None), "renameat2", None)  # with -100 for paths, 2 to exchange
-    if at_once is None or at_once(-100, os.fsencode(one), -100, os.fsencode(other), 2):
-        aside = other.rename(f"{one}-")
-        one.rename(other)
-        aside.rename(one)
+def _take_along(old: Path, new: Path) -> None:
+    """Link the files of an old folder that are not ours into the new one, or copy them."""
+    files = [*FILES, *COMPARISON_FILES]
+    ours = {str(PurePosixPath(f.name).with_suffix(k)) for f in files for k in _kinds(f)}
+    for path in old.rglob("*"):
+        name = path.relative_to(old)
+        is_folder = path.is_dir() and not path.is_symlink()
+        if is_folder or name.as_posix() in ours or (new / name).exists():
+            continue
+        (new / name).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, new / name, follow_symlinks=False)
+        except OSError:
+            shutil.copy2(path, new / name, follow_symlinks=False)
 
 
-def _keep_others(old: Path, target: Path) -> None:
-    """Move what is not ours from an old folder to the new one, and remove the old."""
-    ours = {name for file in (*FILES, *COMPARISON_FILES) for name in _names(file)}
-    folders = {str(PurePosixPath(name).parent) for name in ours}
-    for entry in old.iterdir():
-        inside = entry.is_dir() and not entry.is_symlink() and entry.name in folders
-        for path in entry.iterdir() if inside else [entry]:
-            name = path.relative_to(old)
-            if name.as_posix() not in ours and not (target / name).exists():
-                (target / name).parent.mkdir(exist_ok=True)
-                path.rename(target / name)
-    shutil.rmtree(old)
+def _clean_up(target: Path) -> None:
+    """Remove what this run, or one that was killed, left; an old result without a new returns."""
+    for which in ("old", "new"):
+        for folder in target.parent.glob(f".{glob.escape(target.name)}.{which}-*/"):
+            if which == "old" and not target.exists():
+                folder.rename(target)
+            else:
+                shutil.rmtree(folder)
 
 
-def _names(file: File) -> list[str]:
-    name = PurePosixPath(file.name)
-    return [str(name.with_suffix(kind)) for kind in _IMAGES] if _is_figure(file) else [file.name]
-
-
-def _put_right(target: Path) -> None:
-    """Undo or finish what a killed run left beside its folder."""
-    for old in _beside(target, "old"):
-        if target.exists():
-            _keep_others(old, target)
-        else:
-            old.rename(target)
-    for made in _beside(target, "new"):
-        shutil.rmtree(made)
-
-
-def _beside(target: Path, which: str) -> list[Path]:
-    start = f".{target.name}.{which}-"
-    there = target.parent.iterdir() if target.parent.is_dir() else ()
-    return [path for path in there if path.name.startswith(start) and path.is_dir()]
+def _beside(target: Path, which: str) -> Path:
+    return target.with_name(f".{target.name}.{which}-{secrets.token_hex(4)}")
 
 
 def _check(target: Path, *, overwrite: bool) -> None:

@@ -26,7 +26,7 @@ def sigma(analysis: Analysis, ax: Axes | None = None) -> Axes:
     values = bin_sigma(analysis, _MOST_PIXELS)
     finite = values[np.isfinite(values)]
     top = float(np.percentile(finite, 98)) if len(finite) else 1.0
-    label = style.with_unit(style.symbol(analysis.hierarchy.quantity.symbol), unit)
+    label = style.with_unit(analysis.hierarchy.quantity.symbol, unit)
     norm = PowerNorm(0.5, vmin=float(min(finite.min(initial=0.0), 0.0)), vmax=top or 1.0)
     return _draw(style.new_axes(ax), values, places, label, norm=norm, extend="max")
 
@@ -38,7 +38,7 @@ def joining(analysis: Analysis, ax: Axes | None = None) -> Axes:
     sites = places.order[first]
     pairs = np.repeat(sites, len(sites)), np.tile(sites, len(sites))
     heights = tree.heights_between(*pairs).reshape(len(sites), -1)
-    label = style.with_unit(f"Join at {style.symbol(tree.quantity.cutoff)}", tree.unit)
+    label = style.with_unit(f"Join at {tree.quantity.cutoff}", tree.unit)
     return _draw(style.new_axes(ax), heights, places, label)
 
 
@@ -81,10 +81,9 @@ def agreement(comparison: Any, ax: Axes | None = None) -> Axes:
         ("x", comparison.first, found.first),
         ("y", comparison.second, found.second),
     ):
-        title = each.made.title.replace("$", r"\$")
-        words = f"{style.symbol(tree.quantity.cutoff_name)} of {title}"
+        words = f"{tree.quantity.cutoff_name} of {each.made.title}"
         axes.set(**{f"{which}label": style.with_unit(words, tree.unit)})
-    _scale(axes, mesh, "Adjusted Rand index")
+    axes.figure.colorbar(mesh, ax=axes, label="Adjusted Rand index")
     return axes
 
 
@@ -128,10 +127,5 @@ def _draw(
     style.draw_places(axes, places)
     axes.set_yticks(axes.get_xticks(), [tick.get_text() for tick in axes.get_xticklabels()])
     axes.set(ylabel=axes.get_xlabel(), ylim=(n_places, 0))
-    _scale(axes, image, label, extend)
+    axes.figure.colorbar(image, ax=axes, extend=extend, label=label)
     return axes
-
-
-def _scale(axes: Axes, drawn: Any, label: str, extend: str = "neither") -> None:
-    """Draw the scale of colours beside axes."""
-    axes.figure.colorbar(drawn, ax=axes, extend=extend, label=label)

@@ -1,8 +1,8 @@
-"""Figures of motion: bodies, their angles, principal components and correlation."""
+"""Figures of motion: bodies, their angles and principal components."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,27 +57,4 @@ def modes(analysis: Analysis, ax: Axes | None = None) -> Axes:
     axes.plot(number, sums, "o-", color="#e69f00", markersize=3, linewidth=1.2, label="sum")
     axes.set(ylim=(0, 103), xlabel="Principal component", ylabel="Share of the variance (%)")
     style.draw_legend(axes, "center right")
-    return axes
-
-
-def two_point(analysis: Analysis, ax: Axes | None = None) -> Axes:
-    """Draw correlated displacements against distance; hollow where there is no error."""
-    found, palette = style.need(analysis.correlation), style.PALETTES[style.palette_of(analysis)]
-    axes = style.new_axes(ax)
-    for row, lag in enumerate(found.lags.tolist()):
-        look: dict[str, Any] = {"color": palette[row % len(palette)], "markersize": 3}
-        for values, errors, mark, name in (
-            (found.along, found.along_error, "o-", "$D_{rr}$"),
-            (found.across, found.across_error, "s--", r"$D_\perp$"),
-        ):
-            label = f"{name}, lag {lag}"
-            shown = values[row] / lag, errors[row] / lag
-            axes.errorbar(found.distances, *shown, fmt=mark, elinewidth=0.7, label=label, **look)
-            bare = np.isnan(errors[row])
-            axes.plot(found.distances[bare], shown[0][bare], mark[0], mfc="white", **look)
-    axes.axhline(0, color="black", linewidth=0.6)
-    unit = analysis.system.unit
-    axes.set_xlabel(style.with_unit("Distance", unit))
-    axes.set_ylabel(style.with_unit("Correlation / lag", f"{unit}²" if unit else ""))
-    style.draw_legend(axes, "beside")
     return axes

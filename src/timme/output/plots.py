@@ -28,9 +28,9 @@ _MOST_VECTORS = 20_000  # stripes; more become an image within a vector file
 _MOST_NAMES = 15  # groups in a legend
 _MOST_SHADED = 5_000  # sites whose clusters are shaded by their support
 _SHADES = {  # transparency of white over a cluster, and its hatching
-    "well supported": (0.0, ""),
+    "well supported": (0.0, None),
     "tentative": (0.3, "//////"),
-    "not established": (0.65, ""),
+    "not established": (0.65, None),
 }
 
 
@@ -59,9 +59,7 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
     if analysis.finding is not None:
         whole = re.sub(r"(?<=\b\w) (?=\d)|(?<=\d) (?=\w+\))", "\xa0", analysis.finding.sentence)
         caption = "\n".join(textwrap.wrap(whole, 72, break_on_hyphens=False))
-        figure.suptitle(
-            caption, x=0.01, ha="left", size=style.NORMAL + 1, weight="bold", parse_math=False
-        )
+        figure.suptitle(caption, x=0.01, ha="left", size=10, weight="bold", parse_math=False)
     if in_space:
         _draw_in_space(upper, analysis)
     else:
@@ -72,14 +70,12 @@ def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
 
 def _draw_along(axes: Axes, analysis: Analysis, places: Places) -> None:
     """Draw the group of each shown object along the axis of the dilution plot."""
+    from matplotlib.colors import to_rgba_array
+
     labels = style.finding_labels(analysis)[places.order]
-    edges = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
-    colours = style.group_colours(analysis)
-    axes.bar(
-        edges, 1.0, np.diff(np.append(edges, len(labels))), align="edge", linewidth=0,
-        color=colours[labels[edges]],
-    )  # fmt: skip
-    axes.set(xlim=(0, len(labels)), ylim=(0, 1), xticks=[], yticks=[])
+    colours = to_rgba_array(style.group_colours(analysis)[labels])
+    axes.imshow([colours], aspect="auto", extent=(0, len(labels), 0, 1), interpolation="nearest")
+    axes.set(xticks=[], yticks=[])
     _name_groups(axes, analysis, labels, "above", columns=4)
 
 
@@ -88,11 +84,10 @@ def _draw_in_space(axes: Axes, analysis: Analysis) -> None:
     system, labels = analysis.system, style.finding_labels(analysis)
     points = np.asarray(system.coordinates[system.object_sites[system.shown]], np.float64)
     widest = np.sort(np.argsort(-np.nanstd(points, axis=0), kind="stable")[:2])
-    colours = style.group_colours(analysis)
     size = float(np.clip(8_000 / max(len(points), 1), 2, 40))
-    for group in (-1, *range(len(colours) - 1)):
-        across, up = points[labels == group][:, widest].T
-        axes.scatter(across, up, s=size, color=str(colours[group]), linewidths=0)
+    order = np.argsort(labels, kind="stable")
+    colours = style.group_colours(analysis)[labels[order]]
+    axes.scatter(*points[order][:, widest].T, s=size, c=colours, linewidths=0)
     axes.set_aspect("equal")
     x, y = ("xyz"[axis] if axis < 3 else f"axis {axis + 1}" for axis in widest)
     axes.set(xlabel=style.with_unit(x, system.unit), ylabel=style.with_unit(y, system.unit))
@@ -147,7 +142,7 @@ def dilutions(comparison: Comparison, ax: Axes | None = None) -> Figure:
     each = zip(figure.subplots(2, 1), comparison.sides, comparison.names, strict=True)
     for axes, side, name in each:
         dilution(side, axes)
-        axes.set_title(name, size=style.NORMAL, parse_math=False)
+        axes.set_title(name, size="medium", parse_math=False)
     return figure
 
 
@@ -157,20 +152,14 @@ def _draw_stripes(axes: Axes, tree: Hierarchy, order: Ints, least: int, colours:
     from matplotlib.path import Path
 
     shown = lay_out_stripes(tree, order=order, min_size=least)
-    ends = np.concatenate([shown.low, shown.high, [0.0]])
-    ends = ends[np.isfinite(ends)]
-    beyond = np.ptp(ends) + 1.0
-    low, high = np.clip([shown.low, shown.high], ends.min() - beyond, ends.max() + beyond)
+    beyond = 10 * np.abs(tree.levels).max(initial=1.0)
+    low, high = np.clip([shown.low, shown.high], -beyond, beyond)
     left, right = shown.start.astype(np.float64), shown.stop.astype(np.float64)
-    corners = np.array([[left, left, right, right, left], [low, high, high, low, low]]).T
+    corners = np.array([[left, left, right, right], [low, high, high, low]]).T
     ranked = np.argsort(shown.family, kind="stable")
     family, first = np.unique(shown.family[ranked], return_index=True)
-    codes = np.array([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY])
-    paths = [
-        Path(each.reshape(-1, 2), np.tile(codes, len(each)))
-        for each in np.split(corners[ranked], first[1:])
-        if len(each)
-    ]
+    stripes = np.split(corners[ranked], first[1:])
+    paths = [Path.make_compound_path_from_polys(each) for each in stripes if len(each)]
     drawn = PathCollection(paths, facecolors=list(colours[family]), edgecolors="none")
     drawn.set_rasterized(len(shown.start) > _MOST_VECTORS)
     axes.add_collection(drawn, autolim=False)
@@ -182,33 +171,25 @@ def _shade(axes: Axes, analysis: Analysis, confidence: Confidence, place: Ints) 
     from matplotlib.patches import Patch
 
     tree = confidence.tree
-    large = tree.hierarchy.sizes >= tree.min_size
+    low = np.full(tree.hierarchy.n_sites, np.inf)  # from where the cluster of a site is drawn
+    for node in np.flatnonzero(tree.hierarchy.sizes >= tree.min_size)[::-1].tolist():
+        low[tree.hierarchy.members(node)] = tree.hierarchy.births[node]
     rows: dict[str, list[Floats]] = {sure: [] for sure in _SHADES}
-    for cluster, record in enumerate(confidence.records):
-        if np.isnan(record.support):  # a whole tree, or not resampled
-            continue
-        joined = np.full(tree.hierarchy.n_sites, np.inf)
-        chain = np.flatnonzero((tree.owners == cluster) & large)
-        for node in chain[np.argsort(-tree.hierarchy.births[chain], kind="stable")]:
-            joined[tree.hierarchy.members(int(node))] = tree.hierarchy.births[node]
-        sites = np.flatnonzero(np.isfinite(joined))
-        left, low = place[sites].astype(np.float64), joined[sites]
-        high = np.full(len(sites), tree.deaths[cluster])
-        corners = np.array([[left, left, left + 1, left + 1], [low, high, high, low]])
-        rows[verdict(analysis, cluster)].append(corners.transpose(2, 1, 0))
+    for cluster, record in reversed([*enumerate(confidence.records)]):  # parts before the whole
+        sites = tree.members(cluster)
+        left, bottom = place[sites], low[sites]
+        low[sites] = top = np.full(len(sites), tree.deaths[cluster])
+        if not np.isnan(record.support):  # a whole tree, or not resampled
+            corners = np.array([[left, left, left + 1, left + 1], [bottom, top, top, bottom]])
+            rows[verdict(analysis, cluster)].append(corners.transpose(2, 1, 0))
     handles = []
     for sure, (alpha, hatch) in _SHADES.items():
         if not rows[sure]:
             continue
         if alpha:
-            own = np.concatenate(rows[sure])
-            white = PolyCollection(list(own), facecolors=(1, 1, 1, alpha), edgecolors="none")
-            white.set(zorder=1.5)
+            look = {"facecolors": (1, 1, 1, alpha), "edgecolors": "white", "linewidths": 0}
+            white = PolyCollection([*np.concatenate(rows[sure])], hatch=hatch, zorder=1.5, **look)
             axes.add_collection(white, autolim=False)
-        if hatch:
-            lines = PolyCollection(list(own), facecolors="none", edgecolors="white", hatch=hatch)
-            lines.set(linewidths=0, zorder=1.6)
-            axes.add_collection(lines, autolim=False)
         grey = str(1 - 0.67 * (1 - alpha))
         handles.append(Patch(facecolor=grey, edgecolor="white", hatch=hatch, label=sure))
     if handles:
@@ -283,6 +264,6 @@ def mobility(analysis: Analysis, ax: Axes | None = None) -> Axes:
     filled = np.where(known, heights, low)
     axes.stairs(filled, edges, baseline=low, fill=True, color=str(colours[0]))
     style.draw_places(axes, places)
-    words = style.with_unit(f"Joins the core at {style.symbol(quantity.cutoff)}", quantity.unit)
+    words = style.with_unit(f"Joins the core at {quantity.cutoff}", quantity.unit)
     axes.set(ylim=(low, top), ylabel=words)
     return axes

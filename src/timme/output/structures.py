@@ -7,6 +7,7 @@ from 1; 0 stands for none.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints
+from timme._text import write_atomically
 from timme.analysis.result import Analysis
 from timme.analysis.tables import min_size
 from timme.ensemble import Ensemble
@@ -136,13 +138,16 @@ def _model(
     return model
 
 
-def _structure(models: list[gemmi.Model]) -> gemmi.Structure:
+def _structure(
+    atoms: Atoms, sites: Ints, frames: Iterable[Floats], columns: tuple[Ints, Ints]
+) -> gemmi.Structure:
+    """Return a structure with a model for each frame."""
     import gemmi
 
     made = gemmi.Structure()
     made.name = "timme"
-    for model in models:
-        made.add_model(model)
+    for number, places in enumerate(frames, start=1):
+        made.add_model(_model(atoms, sites, places, columns, number))
     if any(residue.het_flag == "A" for chain in made[0] for residue in chain):
         made.setup_entities()  # so that viewers know the polymers
         made.assign_label_seq_id()
@@ -151,14 +156,12 @@ def _structure(models: list[gemmi.Model]) -> gemmi.Structure:
 
 def structure(analysis: Analysis) -> gemmi.Structure:
     """Return the first snapshot with groups and clusters in its columns."""
-    columns = groups_of_sites(analysis), clusters_of_sites(analysis)
-    sites, box = seen(analysis), analysis.system.box
-    made = _structure([_model(analysis.system.sites, sites, positions(analysis), columns)])
-    if box is not None and box.shape == (3, 3) and np.linalg.det(box):
-        lengths = np.linalg.norm(box, axis=1)
-        cosines = np.clip((box @ box.T / np.outer(lengths, lengths))[[1, 0, 0], [2, 2, 1]], -1, 1)
-        sides = lengths * scale(analysis.system.unit)
-        made.cell.set(*sides.tolist(), *np.degrees(np.arccos(cosines)).tolist())
+    system, columns = analysis.system, (groups_of_sites(analysis), clusters_of_sites(analysis))
+    made = _structure(system.sites, seen(analysis), [positions(analysis)], columns)
+    if system.box is not None and system.box.shape == (3, 3) and np.linalg.det(system.box):
+        from MDAnalysis.lib.mdamath import triclinic_box
+
+        made.cell.set(*triclinic_box(*(system.box * scale(system.unit))).tolist())
         made.spacegroup_hm = "P 1"
     made.info["_struct.title"] = title(analysis)
     return made
@@ -166,13 +169,9 @@ def structure(analysis: Analysis) -> gemmi.Structure:
 
 def cif(analysis: Analysis) -> str:
     """Return the first snapshot as mmCIF."""
-    return _mmcif(structure(analysis))
-
-
-def _mmcif(made: gemmi.Structure) -> str:
     import gemmi
 
-    groups = gemmi.MmcifOutputGroups(True)  # noqa: FBT003, all of them
+    made, groups = structure(analysis), gemmi.MmcifOutputGroups(True)  # noqa: FBT003, all of them
     groups.cell = groups.symmetry = made.cell.is_crystal()
     return str(made.make_mmcif_document(groups).as_string())
 
@@ -182,11 +181,10 @@ def fits_pdb(analysis: Analysis) -> bool:
     sites, atoms = seen(analysis), analysis.system.sites.take(seen(analysis))
     if analysis.made.kind != "molecule" or not 0 < len(sites) <= MOST_PDB:
         return False
-    widths = ((atoms.chains, 1), (atoms.resnames, 3), (atoms.names, 4))
-    places = positions(analysis)
-    fit = places.max() < 9999 and places.min() > -999
-    fit &= atoms.resids.max() <= 9999 and atoms.resids.min() >= -999
-    return bool(fit) and all(np.char.str_len(names).max() <= most for names, most in widths)
+    numbers = (atoms.resids, np.rint(positions(analysis)).astype(np.int64))
+    columns = (atoms.chains, atoms.resnames, atoms.names, *(n.astype(np.str_) for n in numbers))
+    widths = [np.char.str_len(column).max() for column in columns]
+    return bool(np.less_equal(widths, (1, 3, 4, 4, 4)).all())
 
 
 def pdb(analysis: Analysis) -> str:
@@ -206,63 +204,39 @@ def _pdb(made: gemmi.Structure) -> str:
     return str(made.make_pdb_string(options))
 
 
-def has_mode_film(analysis: Analysis) -> bool:
-    """Return whether there is a mode of sites in space."""
-    return analysis.modes is not None and analysis.system.coordinates.shape[1] == 3
-
-
 def mode_film(analysis: Analysis) -> str:
     """Return a film along the first principal component, two standard deviations each way."""
-    modes, shown = style.need(analysis.modes), analysis.system.object_sites[analysis.system.shown]
-    sites, way = analysis.system.sites, 2 * modes.modes[0] * np.sqrt(modes.variances[0])
-    none = np.zeros(len(sites), np.int64)
+    modes, system = style.need(analysis.modes), analysis.system
+    way = 2 * modes.modes[0] * np.sqrt(modes.variances[0])
     steps = np.sin(np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False))
-    films = [in_space(modes.mean + step * way, analysis) for step in steps]
-    columns = groups_of_sites(analysis), none
-    return _pdb(
-        _structure([_model(sites, shown, film, columns, k + 1) for k, film in enumerate(films)])
-    )
+    frames = [in_space(modes.mean + step * way, analysis) for step in steps]
+    columns = groups_of_sites(analysis), np.zeros(len(system.sites), np.int64)
+    return _pdb(_structure(system.sites, system.object_sites[system.shown], frames, columns))
 
 
 def write_snapshots(ensemble: Ensemble, path: str | Path) -> Path:
-    """Write all snapshots, such as superposed ones, as PDB, mmCIF, XTC or DCD.
+    """Write all snapshots, such as superposed ones, as the models of a PDB file.
 
     Parameters
     ----------
     ensemble : Ensemble
         Snapshots in 3 dimensions in which all sites are seen.
     path : path
-        File to write; its suffix is the format.
+        File to write, whose name ends in ``.pdb``.
 
     Returns
     -------
     Path
         The file that was written.
     """
-    target, unit = Path(path), scale(ensemble.unit)
-    kind = target.suffix.lower()
-    if kind not in (".pdb", ".cif", ".xtc", ".dcd"):
-        raise ValueError(f"{target}: snapshots are written as .pdb, .cif, .xtc or .dcd")
+    if Path(path).suffix.lower() != ".pdb":
+        raise ValueError(f"{path}: snapshots are written as .pdb")
     if ensemble.gaps or ensemble.n_dimensions != 3:
-        raise ValueError(f"{target}: needs sites in 3 dimensions that are seen in all snapshots")
-    films = (np.asarray(x, np.float64) * unit for b in ensemble.blocks() for x in b.coordinates)
-    if kind in (".pdb", ".cif"):
-        every, none = np.arange(ensemble.n_sites), np.zeros(ensemble.n_sites, np.int64)
-        models = [
-            _model(ensemble.sites, every, film, (none, none + 1), number)
-            for number, film in enumerate(films, start=1)
-        ]
-        made = _structure(models)
-        target.write_text(_pdb(made) if kind == ".pdb" else _mmcif(made), encoding="utf-8")
-        return target
-    import MDAnalysis
-
-    universe = MDAnalysis.Universe.empty(ensemble.n_sites, trajectory=True)
-    with MDAnalysis.Writer(str(target), n_atoms=ensemble.n_sites) as writer:
-        for film in films:
-            universe.atoms.positions = film
-            writer.write(universe.atoms)
-    return target
+        raise ValueError(f"{path}: needs sites in 3 dimensions that are seen in all snapshots")
+    every, none = np.arange(ensemble.n_sites), np.zeros(ensemble.n_sites, np.int64)
+    frames = (frame * scale(ensemble.unit) for b in ensemble.blocks() for frame in b.coordinates)
+    made = _structure(ensemble.sites, every, frames, (none, none + 1))
+    return write_atomically(path, _pdb(made))
 
 
 def extxyz(analysis: Analysis) -> str:
@@ -271,26 +245,27 @@ def extxyz(analysis: Analysis) -> str:
     An open axis of the box gets the spread of the sites as its length.
     """
     system, sites, places = analysis.system, seen(analysis), positions(analysis)
-    vectors = np.zeros((3, 3))
-    if system.box is not None:
-        n = min(3, len(system.box))
-        vectors[:n, :n] = system.box[:n, :n] * scale(system.unit)
-    periodic: Bools = np.asarray(vectors.any(axis=1))
-    vectors[~periodic] = np.diag(np.maximum(np.ptp(places, axis=0), 1.0))[~periodic]
-    origin = np.where(periodic, 0.0, places.min(axis=0))
-    lattice, corner = (" ".join(f"{x:.9g}" for x in part.ravel()) for part in (vectors, origin))
-    flags = " ".join("T" if each else "F" for each in periodic)
     head = "Properties=id:I:1:species:S:1:pos:R:3:group:I:1:cluster:I:1"
+    if system.box is not None:
+        vectors = np.zeros((3, 3))
+        vectors[: len(system.box), : len(system.box)] = system.box * scale(system.unit)
+        periodic: Bools = np.asarray(vectors.any(axis=1))
+        vectors += np.diag(np.where(periodic, 0.0, np.maximum(np.ptp(places, axis=0), 1.0)))
+        flags = " ".join("T" if each else "F" for each in periodic)
+        head += f' Lattice="{_row(vectors.ravel())}" pbc="{flags}"'
     columns = (
         _numbers(analysis)[sites],
         (_word(name, _ATOM) for name in system.sites.elements[sites]),
-        (" ".join(f"{x:.9g}" for x in place) for place in places),
+        map(_row, places),
         groups_of_sites(analysis)[sites],
         clusters_of_sites(analysis)[sites],
     )
     rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))
-    first = f'{head} Lattice="{lattice}" Origin="{corner}" pbc="{flags}"'
-    return "\n".join([str(len(sites)), first, *rows, ""])
+    return "\n".join([str(len(sites)), head, *rows, ""])
+
+
+def _row(numbers: Floats) -> str:
+    return " ".join(f"{number:.9g}" for number in numbers)
 
 
 def _numbers(analysis: Analysis) -> Ints:
@@ -298,23 +273,15 @@ def _numbers(analysis: Analysis) -> Ints:
     return np.arange(1, len(analysis.system.sites) + 1) if known is None else known
 
 
-def _named(analysis: Analysis) -> list[tuple[str, Ints]]:
-    """Return the sites of each group and cluster under names of our own."""
-    found = list[tuple[str, Ints]]()
-    for name, column in (
-        ("group", groups_of_sites(analysis)),
-        ("cluster", clusters_of_sites(analysis)),
-    ):
-        for number in range(1, int(column.max(initial=0)) + 1):
-            found.append((f"{name}_{number}", np.flatnonzero(column == number)))
-    return [(name, sites) for name, sites in found if len(sites)]
-
-
 def ndx(analysis: Analysis) -> str:
     """Return groups and clusters as index groups of GROMACS, in the user's own atom numbers."""
-    lines = [f"; {title(analysis)}"]
-    for name, sites in _named(analysis):
-        members = np.sort(_numbers(analysis)[sites]).tolist()
-        lines.append(f"[ {name} ]")
-        lines += [" ".join(map(str, members[at : at + 15])) for at in range(0, len(members), 15)]
+    lines, numbers = [f"; {title(analysis)}"], _numbers(analysis)
+    columns = {"group": groups_of_sites(analysis), "cluster": clusters_of_sites(analysis)}
+    for name, column in columns.items():
+        for value in np.unique(column[column > 0]).tolist():
+            members = np.sort(numbers[column == value]).tolist()
+            lines.append(f"[ {name}_{value} ]")
+            lines += [
+                " ".join(map(str, members[at : at + 15])) for at in range(0, len(members), 15)
+            ]
     return "\n".join([*lines, ""])

@@ -17,6 +17,7 @@ import numpy as np
 
 from timme._arrays import Ints, Strings, frozen
 from timme.analysis.result import Analysis
+from timme.analysis.tables import min_size
 from timme.hierarchy.curves import Curves, count_clusters
 from timme.hierarchy.stripes import families, families_at
 
@@ -46,9 +47,7 @@ SAME = 0.5  # Jaccard index above which a cluster and a group share a colour
 Part = TypeVar("Part")
 
 WIDTH, HEIGHT = 5.2, 3.4  # inches
-SMALL, NORMAL = 8, 9  # points
 _DPI = 200
-_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000])
 
 
 def palette_of(analysis: Analysis) -> str:
@@ -58,8 +57,7 @@ def palette_of(analysis: Analysis) -> str:
 
 def group_colours(analysis: Analysis, palette_name: str | None = None) -> Strings:
     """Return the colour of each group and body as #rrggbb and, last, grey: -1 is for no group."""
-    n_bodies = 0 if analysis.motion is None else analysis.motion.bodies.n_bodies
-    n_groups = max(_n_groups(analysis), n_bodies)
+    n_groups = max(_n_groups(analysis), len(analysis.bodies))
     palette = PALETTES[palette_name or palette_of(analysis)]
     return np.array([*(palette[group % len(palette)] for group in range(n_groups)), REST])
 
@@ -78,8 +76,9 @@ def _n_groups(analysis: Analysis) -> int:
 def group_word(analysis: Analysis) -> str:
     """Return what the groups of the finding are: body, group, network or cluster."""
     kind = "none" if analysis.finding is None else analysis.finding.kind
-    clusters = dict.fromkeys(("none", "core", "agreement"), "cluster")
-    return {"groups": "group", "network": "network", **clusters}.get(kind, "body")
+    if kind in ("none", "core", "agreement"):
+        return "cluster"
+    return {"groups": "group", "network": "network"}.get(kind, "body")
 
 
 def cutoff_of(analysis: Analysis) -> float | None:
@@ -154,9 +153,9 @@ def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def new_axes(ax: Axes | None = None, height: float = HEIGHT, width: float = WIDTH) -> Axes:
+def new_axes(ax: Axes | None = None, height: float = HEIGHT) -> Axes:
     """Return the axes that were given, or axes in a figure of their own."""
-    return new_figure(height, width).add_subplot() if ax is None else ax
+    return new_figure(height).add_subplot() if ax is None else ax
 
 
 def ramp(count: int, low: float, high: float) -> list[str]:
@@ -170,19 +169,11 @@ def ramp(count: int, low: float, high: float) -> list[str]:
 def image(made: Any, kind: str) -> bytes:
     """Return a figure, or that of axes, as PNG, SVG or PDF; the same bytes each time."""
     import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = made if hasattr(made, "savefig") else made.get_figure(root=True)
-    FigureCanvasAgg(figure)
-    for axes in figure.axes:  # letters that can be read in print
-        axes.tick_params(labelsize=SMALL, width=0.7, length=3)
-        for label in (axes.xaxis.label, axes.yaxis.label):
-            label.set_fontsize(NORMAL)
-        for spine in axes.spines.values():
-            spine.set_linewidth(0.7)
     buffer, dates = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with mpl.rc_context({"svg.hashsalt": "timme"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # of a name, which no font here has
+        figure = made.get_figure(root=True)
         figure.savefig(buffer, format=kind, dpi=_DPI, metadata=dates.get(kind))
     return buffer.getvalue()
 
@@ -196,14 +187,12 @@ _BESIDE: dict[str, Any] = {
 
 def draw_legend(axes: Axes, where: str, **options: Any) -> None:
     """Draw a legend beside, above or below the axes, where it covers nothing, or in a corner."""
-    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL, "handlelength": 1.4}
-    axes.legend(**_BESIDE.get(where, {"loc": where}), **look, columnspacing=1.2, **options)
+    axes.legend(**_BESIDE.get(where, {"loc": where}), frameon=False, fontsize="small", **options)
 
 
 def count(analysis: Analysis) -> Curves:
     """Count clusters at all cutoffs, with the least size of the settings."""
-    large = int(getattr(analysis.made.settings, "min_size", 10))
-    return count_clusters(analysis.hierarchy, large=large)
+    return count_clusters(analysis.hierarchy, large=min_size(analysis))
 
 
 def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, float]:
@@ -231,7 +220,7 @@ def draw_cutoffs(axes: Axes, which: Literal["x", "y"], analysis: Analysis) -> No
     """Label an axis of cutoffs, and draw that of the finding."""
     quantity, cutoff = analysis.hierarchy.quantity, cutoff_of(analysis)
     limits = cutoff_limits(count(analysis), cutoff)
-    label = with_unit(symbol(quantity.cutoff_name), quantity.unit)
+    label = with_unit(quantity.cutoff_name, quantity.unit)
     axes.set(**{f"{which}lim": limits, f"{which}label": label})
     if cutoff is not None and limits[0] <= cutoff <= limits[1]:
         line = axes.axhline if which == "y" else axes.axvline
@@ -239,33 +228,21 @@ def draw_cutoffs(axes: Axes, which: Literal["x", "y"], analysis: Analysis) -> No
         line(cutoff, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
 
 
-def symbol(text: str) -> str:
-    r"""Set a letter with an index as a formula; other words stay as they are.
-
-    Examples
-    --------
-    >>> print(symbol("σc"), symbol("E cutoff"))
-    $\sigma_\mathrm{c}$ E cutoff
-    """
-    if len(text) > 2:
-        return text.replace("$", r"\$")
-    index = rf"_\mathrm{{{text[1:]}}}" if text[1:] else ""
-    return f"${text[0].replace('σ', chr(92) + 'sigma')}{index}$"
-
-
 def with_unit(words: str, unit: str) -> str:
     """Return the label of an axis: words, and a unit in brackets if there is one."""
-    return f"{words} ({unit})" if unit else words
+    return (f"{words} ({unit})" if unit else words).replace("$", r"\$")
 
 
 def draw_places(axes: Axes, places: Places) -> None:
     """Label the horizontal axis, on which place k reaches from k to k + 1, and its chains."""
+    from matplotlib.ticker import MaxNLocator
+
     n_places, numbers, chains = len(places.order), places.numbers, places.chains
     axes.set(xlim=(0, n_places), xlabel=places.label)
     other_chain = chains[1:] != chains[:-1]
     new = np.append(True, (np.diff(numbers) != 0) | other_chain)
-    steps = _STEPS[np.count_nonzero(new) <= 8 * _STEPS]
-    step = int(steps[0]) if len(steps) else 10 ** int(np.ceil(np.log10(n_places / 8)))
+    few = MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(0, np.count_nonzero(new))
+    step = int(few[1] - few[0])
     ticks = np.flatnonzero((numbers % step == 0) & new)
     axes.set_xticks(ticks + 0.5, [str(number) for number in numbers[ticks]])
     if not other_chain.any():
@@ -277,5 +254,5 @@ def draw_places(axes: Axes, places: Places) -> None:
             place, where = ((start + stop) / 2, 1.0), axes.get_xaxis_transform()
             axes.annotate(
                 str(chains[start]), place, (0, 2), xycoords=where, textcoords="offset points",
-                ha="center", va="bottom", fontsize=SMALL, parse_math=False, annotation_clip=False,
+                ha="center", va="bottom", fontsize="small", parse_math=False, annotation_clip=False,
             )  # fmt: skip

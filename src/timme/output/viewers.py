@@ -28,21 +28,14 @@ class Group(NamedTuple):
     colour: str
 
 
-class Arrow(NamedTuple):
-    """An axis of a body, or where a mode takes a site; in the coordinates of the structure."""
+class Cone(NamedTuple):
+    """Points along an axis of a body, or where a mode takes a site, where the structure lies."""
 
     name: str
     colour: str
     start: Floats
     end: Floats
-    radius: float  # of the shaft; that of the head is three times as large
-
-    @property
-    def neck(self) -> Floats:
-        """Return where the shaft ends and the head begins."""
-        way = self.end - self.start
-        length = float(np.linalg.norm(way)) or 1.0
-        return np.asarray(self.end - min(1.0, 3.0 / length) * way)
+    radius: float  # at the start
 
 
 class View(NamedTuple):
@@ -51,7 +44,7 @@ class View(NamedTuple):
     name: str
     column: Literal["b", "q"]  # B-factor or occupancy
     groups: list[Group]
-    arrows: list[Arrow]
+    cones: list[Cone]
 
 
 def views(analysis: Analysis) -> list[View]:
@@ -66,31 +59,31 @@ def views(analysis: Analysis) -> list[View]:
         numbers = range(1, int(structures.clusters_of_sites(analysis).max(initial=0)) + 1)
         clusters = [Group(f"cluster_{k}", k, str(colours[k - 1])) for k in numbers]
         found.append(View("clusters", "q", clusters, []))
-    if analysis.modes is not None and analysis.system.coordinates.shape[1] == 3:
+    if analysis.modes is not None:
         found.append(View("largest_mode", "b", groups, _mode(analysis)))
     return found
 
 
-def _axes(analysis: Analysis) -> list[Arrow]:
+def _axes(analysis: Analysis) -> list[Cone]:
     """Return the axes of moving bodies, as the page shows them."""
     moving, colours = space.motion(analysis), style.group_colours(analysis)
-    found = list[Arrow]()
+    found = list[Cone]()
     for axis in [] if moving is None else moving["axes"]:
         body, start, end = axis["body"], np.array(axis["from"]), np.array(axis["to"])
-        found.append(Arrow(f"axis_{body + 1}", str(colours[body]), start, end, 0.4))
+        found.append(Cone(f"axis_{body + 1}", str(colours[body]), start, end, 0.8))
     return found
 
 
-def _mode(analysis: Analysis) -> list[Arrow]:
+def _mode(analysis: Analysis) -> list[Cone]:
     """Return where the largest mode takes every nth site, at two standard deviations."""
     modes, system = style.need(analysis.modes), analysis.system
     start = structures.in_space(system.coordinates[system.object_sites[system.shown]], analysis)
     way = structures.in_space(2 * modes.modes[0] * np.sqrt(modes.variances[0]), analysis)
-    lengths = np.linalg.norm(way, axis=1)
+    radii = 0.05 * np.linalg.norm(way, axis=1)
     chosen = np.flatnonzero(np.isfinite(start).all(axis=1))
     chosen = chosen[:: -(-len(chosen) // _MOST_ARROWS)]
     return [
-        Arrow(f"mode_{k + 1}", "#444444", start[k], start[k] + way[k], 0.02 * float(lengths[k]))
+        Cone(f"mode_{k + 1}", "#444444", start[k], start[k] + way[k], float(radii[k]))
         for k in chosen.tolist()
     ]
 
@@ -113,13 +106,11 @@ def pymol(analysis: Analysis) -> str:
             lines += [f"set_color timme_{name}, {_rgb(colour)}"]
             lines += [f"select {name}, timme and {view.column}={value}"]
             lines += [f"color timme_{name}, {name}"]
-        for arrow in view.arrows:
-            paint = _row(_parts(arrow.colour))
-            ends = f"{_row(arrow.start)}, {_row(arrow.neck)}, {arrow.radius:.3f}"
-            shaft = f"9.0, {ends}, {paint}, {paint}"
-            head = f"27.0, {_row(arrow.neck)}, {_row(arrow.end)}, {3 * arrow.radius:.3f}, 0.0"
-            cgo = f"[{shaft}, {head}, {paint}, {paint}, 1.0, 1.0]"
-            lines.append(f"/cmd.load_cgo({cgo}, '{arrow.name}')")
+        for cone in view.cones:
+            ends = f"{_row(cone.start)}, {_row(cone.end)}, {cone.radius:.3f}, 0.0"
+            paint = _row(_parts(cone.colour))
+            cgo = f"[27.0, {ends}, {paint}, {paint}, 1.0, 1.0]"  # a cone with both ends closed
+            lines.append(f"/cmd.load_cgo({cgo}, '{cone.name}')")
         lines += ["deselect", "orient timme", f"scene {view.name}, store"]
     return "\n".join([*lines, f"scene {every[0].name}, recall", ""])
 
@@ -127,11 +118,10 @@ def pymol(analysis: Analysis) -> str:
 def chimerax(analysis: Analysis) -> str:
     """Return a script of ChimeraX with a model for each view; the first is shown."""
     lines = [f"# {structures.title(analysis)}", "set bgColor white"]
-    look = "c" if structures.has_backbone(analysis) else "a"
-    made = 100  # models above those of ChimeraX
+    shape = "c" if structures.has_backbone(analysis) else "a"
     for number, view in enumerate(views(analysis), start=1):
         lines += [f"open {STRUCTURE} name {view.name}", f"hide #{number} target abc"]
-        lines += [f"show #{number} target {look}", f"show #{number} & ligand target a"]
+        lines += [f"show #{number} target {shape}", f"show #{number} & ligand target a"]
         lines.append(f"color #{number} {_css(style.REST)}")
         attribute = {"b": "bfactor", "q": "occupancy"}[view.column]
         for name, value, colour in view.groups:
@@ -140,17 +130,10 @@ def chimerax(analysis: Analysis) -> str:
             lines.append(f"color {chosen} & @CA,P {_css(colour)} target c")
             if view.name != "largest_mode":
                 lines.append(f"name {name} {chosen}")
-        for arrow in view.arrows:
-            for shape, one, other, radius in (
-                ("cylinder", arrow.start, arrow.neck, arrow.radius),
-                ("cone", arrow.neck, arrow.end, 3 * arrow.radius),
-            ):
-                made += 1
-                lines.append(
-                    f"shape {shape} fromPoint {_row(one, ',')} toPoint {_row(other, ',')} "
-                    f"radius {radius:.3f} color {_css(arrow.colour)} name {arrow.name} "
-                    f"modelId #{number}.{made}"
-                )
+        for model, cone in enumerate(view.cones, start=100):  # above those of ChimeraX
+            ends = f"fromPoint {_row(cone.start, ',')} toPoint {_row(cone.end, ',')}"
+            look = f"radius {cone.radius:.3f} color {_css(cone.colour)} name {cone.name}"
+            lines.append(f"shape cone {ends} {look} modelId #{number}.{model}")
         if number > 1:
             lines.append(f"hide #{number} models")
     return "\n".join([*lines, "lighting soft", "view", ""])
@@ -166,7 +149,7 @@ def vmd(analysis: Analysis) -> str:
     look = "NewCartoon" if structures.has_backbone(analysis) else "Licorice"
     every = views(analysis)
     paints = {style.REST, *(group.colour for view in every for group in view.groups)}
-    paints |= {arrow.colour for view in every for arrow in view.arrows}
+    paints |= {cone.colour for view in every for cone in view.cones}
     numbers = {colour: _FIRST_COLOUR - 1 - k for k, colour in enumerate(sorted(paints))}
     lines += [f"color change rgb {k} {_row(_parts(c), ' ')}" for c, k in numbers.items()]
     for view in every:
@@ -187,14 +170,10 @@ def vmd(analysis: Analysis) -> str:
                 f"mol selection {{{whole if look == 'NewCartoon' else own}}}",
                 "mol addrep top",
             ]
-        for arrow in view.arrows:
-            places = (arrow.start, arrow.neck, arrow.end)
-            start, neck, end = (f"{{{_row(place, ' ')}}}" for place in places)
-            lines += [
-                f"graphics top color {numbers[arrow.colour]}",
-                f"graphics top cylinder {start} {neck} radius {arrow.radius:.3f} resolution 20",
-                f"graphics top cone {neck} {end} radius {3 * arrow.radius:.3f} resolution 20",
-            ]
+        for cone in view.cones:
+            ends = f"{{{_row(cone.start, ' ')}}} {{{_row(cone.end, ' ')}}}"
+            lines.append(f"graphics top color {numbers[cone.colour]}")
+            lines.append(f"graphics top cone {ends} radius {cone.radius:.3f} resolution 20")
     hidden = [f"mol off [lindex [molinfo list] end-{k}]" for k in range(len(every) - 1)]
     return "\n".join([*lines, *hidden, "display resetview", ""])
 
