@@ -35,7 +35,7 @@ class Reporter:
     """Writes how far a job is, a few times a second at most."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._written = path, 0.0
         self.begin("reading")
 
     def begin(self, phase: str) -> None:
