@@ -91,7 +91,7 @@ def test_expert_settings_are_set_by_the_names_of_the_keywords() -> None:
         ("run x --overwirte", "there is no option --overwirte: use --overwrite"),
         ("run x --reach 2", "there is no option --reach: use --set reach="),
         ("rigidity x --cutoff -2", "there is no option --cutoff: use --energy"),
-        ("run x --bodies 3", "there is no option --bodies here: it belongs to timme motion"),
+        ("run x --tethers 3", "there is no option --tethers"),
         ("show x --opn", "there is no option --opn: use --open"),
         ("demo -q", "there is no option -q"),
         ("run x --linkage ward", "--linkage takes single, braced or average, got 'ward'"),
