@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from timme.analysis.recipe import analyse
-from timme.engine.workers import available_cores
 
 try:
+    from joblib import effective_n_jobs
     from sklearn.base import BaseEstimator, ClusterMixin
     from sklearn.utils.validation import validate_data
 except ImportError as missing:
@@ -116,7 +116,7 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             metric=self.metric,
             noise=self.noise,
             cutoff=self.cutoff,
-            workers=self._threads(),
+            workers=effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs),
         )
         self.hierarchy_ = self.analysis_.hierarchy
         finding = self.analysis_.finding
@@ -126,14 +126,6 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_clusters_ = int(np.count_nonzero(partition.sizes >= self.min_size))
         self.labels_ = np.where(partition.labels < self.n_clusters_, partition.labels, -1)
         return self
-
-    def _threads(self) -> int | None:
-        """Count threads as scikit-learn does: below 0, from the number of cores on."""
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs= must be a number of threads, or -1 for all cores, got 0")
-        if self.n_jobs is None or self.n_jobs > 0:
-            return self.n_jobs
-        return max(1, available_cores() + 1 + self.n_jobs)
 
     def _snapshots(self, array: Any) -> Any:
         """Lay out positions as snapshots × sites × dimensions."""

@@ -43,7 +43,8 @@ def measured(atoms: Any, kind: str = "points", frames: Any = slice(None)) -> Flu
 
 @pytest.mark.parametrize("kind", ["points", "bodies", "residues"])
 def test_sigma_and_hierarchy_are_those_of_the_library(universe: Any, kind: Any) -> None:
-    found = CoMovingClusters(universe, objects=kind, cutoff=0.3).run().results
+    found = CoMovingClusters(universe, objects=kind, pairs="contact:10", cutoff=0.3)
+    found = found.run().results
     expected = measured(universe, kind)
     np.testing.assert_array_equal(found.sigma.pairs, expected.pairs)
     np.testing.assert_array_equal(found.sigma.sigma, expected.sigma)
@@ -71,22 +72,20 @@ def test_a_selection_is_that_group_of_atoms(universe: Any) -> None:
     np.testing.assert_array_equal(found.results.sigma.sigma, group.results.sigma.sigma)
 
 
-def test_a_run_becomes_a_result(universe: Any) -> None:
-    analysis = CoMovingClusters(universe, objects="points", cutoff=0.3)
-    with pytest.raises(ValueError, match=r"call \.run\(\) first"):
-        analysis.to_analysis()
-    found = analysis.run().to_analysis(min_size=3)
-    np.testing.assert_array_equal(found.hierarchy.heights, analysis.results.hierarchy.heights)
-    assert found.finding is not None
-    assert found.made.settings.model_dump()["cutoff"] == 0.3
+def test_results_hold_the_analysis(universe: Any) -> None:
+    options: dict[str, Any] = {"objects": "points", "cutoff": 0.3, "min_size": 3}
+    found = CoMovingClusters(universe, **options).run().results.analysis
+    expected: Any = timme.analyse(universe, **options)
+    np.testing.assert_array_equal(found.hierarchy.heights, expected.hierarchy.heights)
+    assert found.finding.sentence == expected.finding.sentence
+    assert found.made.settings == expected.made.settings
 
 
 @pytest.mark.parametrize(
     ("options", "run", "message"),
     [
-        ({"objects": "atoms"}, {}, "objects= takes points, bodies"),
-        ({"pairs": "sequence:2"}, {}, "pairs= takes contact:RADIUS or all"),
-        ({}, {"backend": "dask"}, "give workers= for threads, or client= for dask"),
+        ({"objects": "atoms"}, {}, "atoms"),
+        ({}, {"backend": "dask"}, "there is no option backend="),
         ({}, {"start": 1, "frames": [1, 2]}, "cannot be combined"),
         ({}, {"stop": 1}, "at least 2 snapshots"),
     ],

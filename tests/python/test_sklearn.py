@@ -65,7 +65,7 @@ def test_sites_of_small_clusters_are_noise() -> None:
 @pytest.mark.parametrize(
     ("options", "snapshots", "message"),
     [
-        ({"n_jobs": 0}, SNAPSHOTS, "n_jobs= must be"),
+        ({"n_jobs": 0}, SNAPSHOTS, "n_jobs == 0"),
         ({"n_dimensions": 0}, SNAPSHOTS, "n_dimensions= must be a whole number, 1 or more"),
         ({"n_dimensions": 4}, SNAPSHOTS[:, :10, 0], r"4 numbers for each snapshot"),
         ({"min_size": "a"}, SNAPSHOTS, "min_size= must be a whole number, 1 or more, got 'a'"),

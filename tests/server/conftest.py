@@ -19,8 +19,6 @@ import pytest
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
 
-    from timme.server.guard import Keys
-
 if find_spec("fastapi") is None:  # the extra `web` is not installed
     collect_ignore_glob = ["*"]
 
@@ -35,7 +33,7 @@ class Server:
     """A server, with the ways in which tests use it."""
 
     folder: Path
-    keys: Keys
+    tickets: set[str]
     client: TestClient  # with the token
     app: Any
 
@@ -70,7 +68,7 @@ class Server:
         return found
 
     def ended(self, name: str) -> dict[str, Any]:
-        return self.wait(name, "done", "failed", "cancelled", "interrupted")
+        return self.wait(name, "done", "failed", "stopped")
 
     def stored(self) -> set[str]:
         """Everything in the folder of the server."""
@@ -83,13 +81,12 @@ def running_server(folder: Path, **limits: str) -> Iterator[Server]:
 
     from timme.analysis.settings import ServeSettings, make
     from timme.server.app import create_app
-    from timme.server.guard import Keys
 
-    keys = Keys(TOKEN)
-    app = create_app(folder, make(ServeSettings, **limits), port=PORT, keys=keys)
+    tickets, chosen = set[str](), make(ServeSettings, **limits)
+    app = create_app(folder, chosen, port=PORT, token=TOKEN, tickets=tickets)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with TestClient(app, base_url=BASE, headers=headers) as client:
-        yield Server(folder, keys, client, app)
+        yield Server(folder, tickets, client, app)
 
 
 @pytest.fixture
@@ -116,8 +113,8 @@ def tracks() -> bytes:
 def planted(folder: Path, name: str, state: str, **files: str) -> Path:
     """Put a job into the folder of a server, as an earlier one would have left it."""
     place = folder / name
-    (place / "input").mkdir(parents=True)
-    (place / "input" / "a.csv").write_text("frame,particle,x,y\n")
+    (place / "work" / "input").mkdir(parents=True)
+    (place / "work" / "input" / "a.csv").write_text("frame,particle,x,y\n")
     results = [{"name": file.replace("_", "."), "size": 1, "about": ""} for file in files]
     job = {
         "id": name,

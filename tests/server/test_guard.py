@@ -54,7 +54,8 @@ def test_token_in_address_becomes_a_cookie_and_disappears(server: Server) -> Non
         return found
 
     assert visit("wrong").status_code == 401
-    ticket = server.keys.ticket()
+    ticket = "a ticket"
+    server.tickets.add(ticket)
     answers = [visit(key) for key in (TOKEN, ticket, ticket)]
     assert [answer.status_code for answer in answers] == [303, 303, 401]  # a ticket serves once
     welcome = answers[0]
@@ -67,10 +68,10 @@ def test_token_in_address_becomes_a_cookie_and_disappears(server: Server) -> Non
     assert server.client.get("/api/jobs", headers=bearer).status_code == 401
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "LOCALHOST"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST"])
 def test_own_names_are_answered(server: Server, host: str) -> None:
     headers = {"Host": f"{host}:{PORT}", "Origin": f"http://{host}:{PORT}"}
-    assert server.client.get("/api/version", headers=headers).status_code == 200
+    assert server.client.get("/api/jobs", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -144,4 +145,6 @@ def test_large_bodies_are_refused_without_being_kept(tmp_path: Path) -> None:
         answer = server.submit(("a.csv", large))
         assert answer.status_code == 413
         assert server.client.post("/api/comparisons", content=large).status_code == 413
+        pieces = iter([large])  # sent without a length
+        assert server.client.post("/api/comparisons", content=pieces).status_code == 411
         assert not server.stored()

@@ -14,7 +14,6 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.server.conftest import BASE, TOKEN, Server, planted, running_server
 
 OPERATIONS = {
-    ("/api/version", "GET"),
     ("/api/jobs", "GET"),
     ("/api/jobs", "POST"),
     ("/api/jobs/{job_id}", "GET"),

@@ -112,11 +112,12 @@ def test_a_single_structure_is_decomposed_by_its_bonds(server: Server) -> None:
     path = Path(__file__).parents[3] / "shared" / "data" / "xray" / "1a2p.pdb"
     if not path.is_file():
         pytest.skip("needs 1a2p of the PDB in ../shared/data/xray")
-    settings = {"chain": "A", "min_size": 8, "cutoff": 0.1}
-    job = server.ended(server.started(("1a2p.pdb", path.read_bytes()), settings=settings))
+    file, settings = ("1a2p.pdb", path.read_bytes()), {"chain": "A", "min_size": 8}
+    job = server.ended(server.started(file, settings=settings))
+    assert "or use recipe rigidity for a single structure" in job["error"]
+    job = server.ended(server.started(file, settings=settings, recipe="rigidity"))
     assert (job["state"], job["recipe"]) == ("done", "rigidity"), job
     assert job["command"] == "timme rigidity 1a2p.pdb --set chain=A --set min_size=8"
-    assert "not used for one snapshot: cutoff" in job["notes"]
     assert "one rigid core" in job["answer"]
 
 
@@ -140,7 +141,7 @@ def test_a_job_over_its_memory_fails_alone(tmp_path: Path) -> None:
         assert job["state"] == "failed"
         assert "of memory" in job["error"]
         assert "timme serve --limit memory=" in job["error"]
-        assert server.client.get("/api/version").status_code == 200
+        assert server.client.get("/api/jobs").status_code == 200
 
 
 def test_a_job_over_its_time_is_ended(tmp_path: Path, tracks: bytes) -> None:
@@ -164,14 +165,14 @@ def test_a_killed_process_ends_its_job_only(server: Server, tracks: bytes) -> No
     assert "SIGSEGV" in server.ended(names[1])["error"]
 
 
-def test_jobs_are_cancelled_resumed_and_removed(server: Server, tracks: bytes) -> None:
+def test_jobs_are_stopped_resumed_and_removed(server: Server, tracks: bytes) -> None:
     names = [server.started((f"{k}.csv", tracks)) for k in range(3)]
     server.wait(names[0], "running")
     assert [server.job(name)["state"] for name in names] == ["running", "waiting", "waiting"]
     post = server.client.post
     for name in names[:2]:
         assert post(f"/api/jobs/{name}/start").status_code == 409
-        assert post(f"/api/jobs/{name}/cancel").json()["state"] == "cancelled"
+        assert post(f"/api/jobs/{name}/cancel").json()["state"] == "stopped"
         assert post(f"/api/jobs/{name}/cancel").status_code == 409
     server.wait(names[2], "running")
     assert len(processes(server)) == 1
@@ -194,7 +195,7 @@ def test_a_full_queue_refuses_and_keeps_nothing(tmp_path: Path, tracks: bytes) -
         assert server.client.post(f"/api/jobs/{names[1]}/start").status_code == 429
 
 
-def test_a_stopped_server_interrupts_and_the_next_one_resumes(
+def test_jobs_of_a_stopped_server_are_resumed_by_the_next_one(
     tmp_path: Path, tracks: bytes
 ) -> None:
     with running_server(tmp_path) as first:
@@ -204,21 +205,21 @@ def test_a_stopped_server_interrupts_and_the_next_one_resumes(
     planted(tmp_path, "crashed", "running")  # left by a server that was killed
     with running_server(tmp_path) as second:
         every = [*names, "crashed"]
-        assert [second.job(name)["state"] for name in every] == ["interrupted"] * 3
+        assert [second.job(name)["state"] for name in every] == ["stopped"] * 3
         assert second.client.post(f"/api/jobs/{names[1]}/start").status_code == 200
         assert second.ended(names[1])["state"] == "done", second.job(names[1])
 
 
 def test_leftovers_are_removed_and_nothing_else(tmp_path: Path) -> None:
-    for name in (f".new-{'0' * 32}", f".gone-{'1' * 32}"):
-        (tmp_path / name / "input").mkdir(parents=True)
-    others = {".git", ".new-thing", ".gone-1", "folder"}
+    for name in (".timme-0a1b2c3d", ".timme-_4e5f6g7"):
+        (tmp_path / name / "work").mkdir(parents=True)
+    others = {".git", ".new-thing", "timme-1", "folder"}
     for name in others:
         (tmp_path / name / "within").mkdir(parents=True)
     (planted(tmp_path, "damaged", "done") / "job.json").write_text('{"id": "damaged"')
     planted(tmp_path, "moved", "done").rename(tmp_path / "elsewhere")
     with running_server(tmp_path) as server:
-        assert server.client.get("/api/jobs").json() == {"jobs": []}
+        assert server.client.get("/api/jobs").json() == []
         left = {path.name for path in tmp_path.iterdir()}
         assert left == others | {"damaged", "elsewhere"}
         assert all((tmp_path / name / "within").is_dir() for name in others)

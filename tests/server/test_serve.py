@@ -130,7 +130,7 @@ def test_jobs_end_with_the_server(
     assert code == (0 if number == signal.SIGINT else -number)
     wait(lambda: not Path(f"/proc/{child}").exists() or b"worker" not in _words(child))
     second = serve(tmp_path)
-    assert second.state(name) == "interrupted"
+    assert second.state(name) == "stopped"
 
 
 def _words(process: str) -> bytes:
@@ -140,7 +140,7 @@ def _words(process: str) -> bytes:
         return b""
 
 
-def test_a_dropped_connection_leaves_nothing(
+def test_large_and_dropped_uploads_leave_nothing(
     serve: Callable[..., Served], tmp_path: Path, tracks: bytes
 ) -> None:
     served = serve(tmp_path)
@@ -151,12 +151,14 @@ def test_a_dropped_connection_leaves_nothing(
         '--b\r\nContent-Disposition: form-data; name="topology"; filename="a.csv"\r\n\r\n'
     )
     before = set(tmp_path.iterdir())
+    large = served.client.post("/api/comparisons", content=b"x" * 500_000)
+    assert large.status_code == 413  # although all of it was sent
     with socket.create_connection(("127.0.0.1", served.port)) as connection:
         connection.sendall(head.encode() + tracks * 300)
         wait(lambda: unnamed(served.process.pid, tmp_path))
     wait(lambda: not unnamed(served.process.pid, tmp_path))
     assert set(tmp_path.iterdir()) == before
-    assert served.client.get("/api/jobs").json() == {"jobs": []}
+    assert served.client.get("/api/jobs").json() == []
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ def refused(server: Server, answer: Any, status: int) -> str:
     """Return why something was refused, and check that nothing of it is kept."""
     assert answer.status_code == status, answer.text
     assert not server.stored()
-    assert server.client.get("/api/jobs").json() == {"jobs": []}
+    assert server.client.get("/api/jobs").json() == []
     reason: str = answer.json()["detail"]
     assert "\n" not in reason
     assert str(server.folder) not in reason
@@ -47,9 +47,9 @@ def test_files_are_stored_unpacked(server: Server, tracks: bytes, name: str, mem
     assert job["files"] == [
         {"name": name, "size": len(tracks), "stored": job["files"][0]["stored"]}
     ]
-    stored = server.folder / job["id"] / "input" / job["files"][0]["stored"]
+    stored = server.folder / job["id"] / "work/input" / job["files"][0]["stored"]
     assert stored.suffix == ".csv"
-    assert stored.parent.parent.parent.resolve() == server.folder.resolve()
+    assert stored.parents[3].resolve() == server.folder.resolve()
     assert stored.read_bytes() == tracks
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -20,14 +19,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Words of the command; by default those of the process.
     """
-    gc.disable()  # while libraries are imported, which leaves no garbage
-    try:
-        with _exit_on_signals():
-            from timme.cli.commands import run_command
+    with _exit_on_signals():
+        from timme.cli.commands import run_command
 
-            run_command(sys.argv[1:] if arguments is None else arguments)
-    finally:
-        gc.enable()
+        run_command(sys.argv[1:] if arguments is None else arguments)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import re
@@ -30,7 +29,6 @@ from timme.analysis.settings import (
     Settings,
     group_of,
 )
-from timme.cli.console import interruptible, print_answer, work_on
 from timme.cli.options import Command, in_options, options_of, read_settings
 
 _STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx", ""}  # none where it is pdb:CODE
@@ -94,13 +92,7 @@ def _unknown(error: click.NoSuchOption, model: type[Model] | None) -> str:
     """Return what to write in place of an option that a command does not have."""
     known = model.model_fields if model else {}
     hints = {f"--{name.replace('_', '-')}": in_options(f"{name}=", model) for name in known}
-    for each in error.ctx.command.params if error.ctx else ():
-        hints |= {flag: flag for flag in each.opts if flag.startswith("--")}
-    for name, other in app.commands.items():  # --bodies is no option of run, but of motion
-        if error.option_name not in hints and any(
-            error.option_name in each.opts for each in other.params
-        ):
-            return f"there is no option {error.option_name} here: it belongs to timme {name}"
+    hints |= {flag: flag for flag in error.possibilities or ()}
     near = [f": use {hints[each]}" for each in get_close_matches(error.option_name, hints, 1, 0.75)]
     return "".join([f"there is no option {error.option_name}", *near])
 
@@ -129,11 +121,10 @@ def _carry_out(recipe: str, sources: Sequence[Any], name: str, given: dict[str, 
     context = click.get_current_context()
     settings = read_settings(getattr(context.command.callback, "model", Settings), given)
     function, words = resolve_name(f"timme.{recipe}"), context.find_root().obj
+    from timme.cli.console import print_answer, work_on
     from timme.output.folder import write_folder
     from timme.output.structures import write_snapshots
 
-    gc.freeze()  # what was imported stays
-    gc.enable()
     prefix = "" if context.info_name == "run" else f"{context.info_name}-"
     folder, overwrite = given["folder"] or Path(f"timme-{prefix}{name}"), given["overwrite"]
     with work_on(folder, overwrite=overwrite) as how:
@@ -178,7 +169,7 @@ def run(files: tuple[str, ...], **options: Any) -> None:
     """
     if (Path(files[0]) / "result.npz").is_file():
         raise ValueError(f"{files[0]} is a result: use timme show, timme motion or timme compare")
-    _carry_out("analysis.recipe:analyse", files, _name(files), options)
+    _carry_out("analyse", files, _name(files), options)
 
 
 @app.command()
@@ -190,7 +181,7 @@ def demo(name: str, **options: Any) -> None:
     NAME is kinase (adenylate kinase closing, the default), barnase, rigidity, spheres, fluid,
     water, chain, hinge, crowd or road.
     """
-    _carry_out("demo:analyse_demo", (name,), name, options)
+    _carry_out("demo.analyse_demo", (name,), name, options)
 
 
 @app.command()
@@ -198,7 +189,7 @@ def demo(name: str, **options: Any) -> None:
 @_writing(RigiditySettings, "rigidity-")
 def rigidity(files: tuple[str, ...], **options: Any) -> None:
     """Find rigid clusters of a structure in FILES, from its bonds."""
-    _carry_out("analysis.rigidity:analyse_rigidity", files, _name(files), options)
+    _carry_out("analyse_rigidity", files, _name(files), options)
 
 
 @app.command()
@@ -216,7 +207,7 @@ def motion(files: tuple[str, ...], **options: Any) -> None:
         from timme.analysis.store import load
 
         sources[0] = load(files[0])
-    _carry_out("analysis.motion:analyse_motion", sources, _name(files), options)
+    _carry_out("analyse_motion", sources, _name(files), options)
 
 
 @app.command()
@@ -226,7 +217,7 @@ def motion(files: tuple[str, ...], **options: Any) -> None:
 def compare(first: str, second: str, **options: Any) -> None:
     """Compare two results, FIRST and SECOND, with a chance level."""
     name = f"{_stem(first)}-{_stem(second)}"
-    _carry_out("analysis.comparison:compare", (first, second), name, options)
+    _carry_out("compare", (first, second), name, options)
 
 
 @app.command()
@@ -239,6 +230,7 @@ def show(result: str, opened: bool, verbose: bool) -> None:
     RESULT is a folder, or the result.npz in it.
     """
     from timme.analysis.store import load
+    from timme.cli.console import print_answer
 
     folder = Path(result) if Path(result).is_dir() else Path(result).parent
     print_answer(load(result), folder, verbose=verbose)
@@ -288,9 +280,8 @@ def export(
     there = [path for path in ([place / n for n in names] if whole else [place]) if path.exists()]
     if there and not given["overwrite"]:
         raise FileExistsError(f"{there[0]} exists: choose another place by -o, or add --overwrite")
-    with interruptible():
-        for path in folders.export(loaded, place, what, full=True, cutoff=cutoff):
-            click.echo(path)
+    for path in folders.export(loaded, place, what, full=True, cutoff=cutoff):
+        click.echo(path)
 
 
 @app.command()
@@ -302,7 +293,6 @@ def serve(verbose: bool, assigned: tuple[str, ...], **given: Any) -> None:
     settings = read_settings(ServeSettings, given)
     from timme.server import serve as serve_page
 
-    gc.enable()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.default_int_handler)  # the server ends in good order
     serve_page(settings, verbose=verbose)

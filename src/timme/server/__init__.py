@@ -10,8 +10,6 @@ import socket
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -36,44 +34,44 @@ def serve(settings: ServeSettings, *, verbose: bool = False) -> None:
         import uvicorn
 
         from timme.server.app import create_app
-        from timme.server.guard import Keys
     except ImportError as error:
         raise ImportError(f"the server needs {error.name}: pip install 'pytimme[web]'") from None
     usual = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share", "timme", "serve")
     folder = Path(settings.data or usual).expanduser()
-    with _lock(folder) as place, _listen(settings.port) as listener:
-        keys, port = Keys(secrets.token_urlsafe(24)), listener.getsockname()[1]
-        app = create_app(place, settings, port=port, keys=keys)
+    with _lock(folder), _listen(settings.port) as listener:
+        tempfile.tempdir = str(folder)  # of large uploads; the usual folder may be in memory
+        token, ticket = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
+        port = listener.getsockname()[1]
         address = f"http://{HOST}:{port}/?token="
+        place = folder.resolve()
+        app = create_app(place, settings, port=port, token=token, tickets={ticket})
         config = uvicorn.Config(
             app,
+            ws="none",
             log_level=logging.WARNING if verbose else logging.ERROR,
             access_log=False,  # the first request has the token in its address
             server_header=False,
             timeout_graceful_shutdown=2,
         )
-        click.echo(f"TIMME is at  {address}{keys.token}\nresults are in  {folder}")
+        click.echo(f"TIMME is at  {address}{token}\nresults are in  {folder}")
         click.echo("Ctrl-C ends it; unfinished jobs can be resumed later")
         if not settings.no_browser:
-            page = f"{address}{keys.ticket()}"
+            page = f"{address}{ticket}"
             threading.Thread(target=webbrowser.open, args=[page], daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
 
 
-@contextmanager
-def _lock(folder: Path) -> Iterator[Path]:
-    """Keep a folder to this server: two would take one another's jobs for interrupted."""
+def _lock(folder: Path) -> FileLock:
+    """Keep a folder to this server: two would take one another's jobs for stopped."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = FileLock(folder / "lock", timeout=0)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(folder / "lock", timeout=0).acquire()
-    except (Timeout, OSError) as error:
-        reason = getattr(error, "strerror", None) or "another server uses this folder"
-        raise ValueError(f"{folder}: {reason}: choose another folder by data=") from None
-    with lock:
-        # Large uploads wait here; the usual folder may be in memory.
-        tempfile.tempdir = str(folder)
-        yield folder.resolve()
+        lock.acquire()
+    except Timeout:
+        words = "another server uses this folder: choose another by data="
+        raise ValueError(f"{folder}: {words}") from None
+    return lock
 
 
 def _listen(port: int) -> socket.socket:

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import jinja2
-from fastapi import APIRouter, Depends, FastAPI, Form, HTTPException, Request, Response, UploadFile
+from fastapi import APIRouter, Depends, FastAPI, Form, Request, Response, UploadFile
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse
+from fastapi.staticfiles import StaticFiles
 from pydantic import Field, Json
 
 from timme import memory
-from timme._text import shown_name
+from timme._text import shown_name, typed
 from timme.analysis.settings import GROUPS, ServeSettings, group_of
-from timme.server.guard import FILE_POLICY, REPORT_POLICY, Guard, Keys, problem
+from timme.server.guard import FILE_POLICY, PAGES, REPORT_POLICY, Guard, problem
 from timme.server.jobs import INPUTS, Choice, File, Job, Jobs, Model, plain_name
 from timme.server.uploads import MOST_FILES, checked_settings, offered_settings, store
 
@@ -30,12 +31,11 @@ Every request needs the token that `timme serve` prints, as `Authorization: Bear
 cookie of the page. Errors are `{"detail": "one line"}`.
 """
 _RECIPES = {
-    "auto": "Clusters of snapshots; of a single structure, rigid clusters by its bonds",
     "run": "Clusters of snapshots",
     "rigidity": "Rigid clusters of one structure, by its bonds",
     "motion": "How rigid bodies move",
 }
-_REFUSALS = (400, 401, 403, 404, 409, 413, 422, 429, 507)
+_REFUSALS = (400, 401, 403, 404, 409, 411, 413, 422, 429, 507)
 VERSION, _RESULT, _REPORT = version("pytimme"), "result.npz", "report.html"
 
 
@@ -45,21 +45,16 @@ class Problem(Model):
     detail: str
 
 
-class Listing(Model):
-    """All jobs, the newest first."""
-
-    jobs: list[Job]
-
-
 class Pair(Model):
     """Two results to be compared on the sites that both show."""
 
     first: str = Field(description="Id of a job that is done.")
     second: str = Field(description="Id of another job that is done.")
-    settings: dict[str, Any] = Field(default={}, description="As for timme compare.")
 
 
-def create_app(folder: Path, chosen: ServeSettings, *, port: int, keys: Keys) -> FastAPI:
+def create_app(
+    folder: Path, chosen: ServeSettings, *, port: int, token: str, tickets: set[str]
+) -> FastAPI:
     """Return the application of a server; jobs run as long as it does."""
     jobs = Jobs(folder, chosen)
 
@@ -81,7 +76,8 @@ def create_app(folder: Path, chosen: ServeSettings, *, port: int, keys: Keys) ->
     app.state.jobs = jobs
     app.include_router(interface)
     app.include_router(pages)
-    app.add_middleware(Guard, keys=keys, port=port, upload=jobs.upload)
+    app.mount("/static", StaticFiles(directory=PAGES))
+    app.add_middleware(Guard, token=token, tickets=tickets, port=port, upload=jobs.upload)
     return app
 
 
@@ -106,23 +102,10 @@ JobId = Annotated[str, InPath(description="Id of a job, as POST /api/jobs return
 
 
 async def _job(job_id: JobId, jobs: Here) -> Job:
-    try:
-        return jobs.status(job_id)
-    except KeyError:
-        raise HTTPException(404, "there is no such job: see the list of jobs") from None
+    return jobs.status(job_id)
 
 
 Known = Annotated[Job, Depends(_job)]
-
-
-def _file(jobs: Jobs, job: Job, name: str) -> Path:
-    """Return the path of a file of a result, which is looked up in the list of these."""
-    if job.state != "done":
-        raise HTTPException(409, f"there is no result: the job is {job.state}")
-    path = jobs.result(job.id, name)
-    if path is None or not path.is_file():
-        raise HTTPException(404, "there is no such file: see the list of results")
-    return path
 
 
 # ---- interface for programs --------------------------------------------------------------------
@@ -131,16 +114,10 @@ _refusals: Any = {status: {"model": Problem} for status in _REFUSALS}
 interface = APIRouter(prefix="/api", responses=_refusals)
 
 
-@interface.get("/version")
-async def show_version() -> dict[str, str]:
-    """Return the version of TIMME."""
-    return {"version": VERSION}
-
-
 @interface.get("/jobs")
-async def list_jobs(jobs: Here) -> Listing:
+async def list_jobs(jobs: Here) -> list[Job]:
     """Return all jobs, the newest first."""
-    return Listing(jobs=jobs.listed())
+    return jobs.listed()
 
 
 @interface.post("/jobs", status_code=201)
@@ -149,13 +126,13 @@ async def submit(
     jobs: Here,
     topology: UploadFile,
     trajectories: Annotated[list[UploadFile], Field(max_length=MOST_FILES)] = [],  # noqa: B006
-    recipe: Annotated[Choice, Form()] = "auto",
+    recipe: Annotated[Choice, Form()] = "run",
     settings: Annotated[Json[dict[str, Any]], Form()] = {},  # noqa: B006
     title: Annotated[str, Form(max_length=1000)] = "",
 ) -> Job:
     """Analyse files, the topology first; those that are compressed count with what they hold."""
     chosen = checked_settings(recipe, settings)
-    async with jobs.draft() as draft:
+    with jobs.draft() as draft:
         uploads = [topology, *trajectories]
         files = await to_thread(store, uploads, draft / INPUTS, jobs.upload)
         shown = shown_name(title) or files[0].name
@@ -177,44 +154,40 @@ async def remove(job: Known, jobs: Here) -> None:
 
 
 @interface.post("/jobs/{job_id}/cancel")
-async def cancel(job: Known, jobs: Here) -> Job:
+async def stop(job: Known, jobs: Here) -> Job:
     """End a job that waits or runs."""
-    return await jobs.cancel(job.id)
+    return await jobs.stop(job.id)
 
 
 @interface.post("/jobs/{job_id}/start")
-async def start(job: Known, jobs: Here) -> Job:
-    """Resume a job that was interrupted or cancelled."""
-    return jobs.start_again(job.id)
+async def resume(job: Known, jobs: Here) -> Job:
+    """Resume a job that was stopped."""
+    return jobs.resume(job.id)
 
 
 @interface.get("/jobs/{job_id}/files/{name:path}", response_class=FileResponse)
 async def download(job: Known, name: str, jobs: Here) -> FileResponse:
     """Return one file of a result."""
-    path, policy = _file(jobs, job, name), {"Content-Security-Policy": FILE_POLICY}
+    path, policy = jobs.result(job, name), {"Content-Security-Policy": FILE_POLICY}
     return FileResponse(path, filename=path.name, headers=policy)
 
 
 @interface.post("/comparisons", status_code=201)
 async def compare(pair: Pair, jobs: Here) -> Job:
     """Compare two results; copies are kept, so that both may be removed."""
-    settings = checked_settings("compare", pair.settings)
-    results = [await _job(name, jobs) for name in (pair.first, pair.second)]
-    paths, files = [_file(jobs, job, _RESULT) for job in results], list[File]()
-    async with jobs.draft() as draft:
-        for number, (job, path) in enumerate(zip(results, paths, strict=True), start=1):
+    compared, files = [jobs.status(pair.first), jobs.status(pair.second)], list[File]()
+    with jobs.draft() as draft:
+        for number, job in enumerate(compared, start=1):
             target = draft / INPUTS / f"{plain_name(job.title)}-{number}.npz"
-            await to_thread(shutil.copyfile, path, target)
+            await to_thread(shutil.copyfile, jobs.result(job, _RESULT), target)
             files.append(File(name=job.title, size=target.stat().st_size, stored=target.name))
-        title = shown_name(" and ".join(job.title for job in results))
-        return jobs.submit(draft, title=title, recipe="compare", settings=settings, files=files)
+        title = shown_name(" and ".join(job.title for job in compared))
+        return jobs.submit(draft, title=title, recipe="compare", files=files)
 
 
 # ---- pages -------------------------------------------------------------------------------------
 
 pages = APIRouter(include_in_schema=False)
-# No path is ever made of what is requested.
-_STATIC = {file.name: file for file in Path(__file__).with_name("pages").iterdir()}
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader(__package__ or "", "pages"),
     autoescape=True,
@@ -223,7 +196,7 @@ _TEMPLATES = jinja2.Environment(
 
 
 def _page(name: str, **context: Any) -> Response:
-    shown = {"built": "server.js" in _STATIC, "version": VERSION, **context}
+    shown = {"built": (PAGES / "server.js").is_file(), "version": VERSION, **context}
     return HTMLResponse(_TEMPLATES.get_template(name).render(shown))
 
 
@@ -232,13 +205,13 @@ def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
     """Return the fields of a form by group."""
     groups: dict[str, list[dict[str, Any]]] = {name: [] for name in GROUPS}
     for name, about in offered_settings(recipe).items():
-        parts, default = about.get("anyOf", [about]), about["default"]
-        choices = next((part["enum"] for part in parts if "enum" in part), about["choices"])
-        if {part.get("type") for part in parts} <= {"boolean", "null"}:
-            choices, default = ("yes", "no"), {True: "yes", False: "no"}.get(default)
-        usual = str(about["usual"] or ("" if default is None else default))
+        kinds, default = about.get("anyOf", [about]), about["default"]
+        choices = [choice for kind in kinds for choice in kind.get("enum", ())]
+        if {kind.get("type") for kind in kinds} <= {"boolean", "null"}:
+            choices = ["yes", "no"]
+        usual = about["usual"] or ("" if default is None else typed(default))
         shown = about["description"].partition(", or a file")[0]  # files are not taken here
-        offered = [each for each in choices if each != usual and name != "pairs"]
+        offered = [choice for choice in choices if choice != usual]
         field = {"name": name, "help": shown, "usual": usual, "choices": offered}
         groups[group_of(name)].append(field)
     return {name: fields for name, fields in groups.items() if fields}
@@ -247,8 +220,7 @@ def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
 @pages.get("/")
 async def start_page(jobs: Here) -> Response:
     """Return the form of a new job, and the list of jobs."""
-    names = {"auto run": "run", "rigidity": "rigidity", "motion": "motion"}
-    fields = {shown: _fields(recipe) for shown, recipe in names.items()}
+    fields = {recipe: _fields(recipe) for recipe in _RECIPES}
     upload = memory.shown(jobs.upload)
     return _page("start.html", jobs=jobs.listed(), recipes=_RECIPES, fields=fields, upload=upload)
 
@@ -266,12 +238,4 @@ async def job_page(job: Known, jobs: Here) -> Response:
 async def report_page(job: Known, jobs: Here) -> Response:
     """Return the interactive report, which runs without the origin of the server."""
     policy = {"Content-Security-Policy": REPORT_POLICY}
-    return FileResponse(_file(jobs, job, _REPORT), headers=policy)
-
-
-@pages.get("/static/{name}")
-async def static(name: str) -> Response:
-    """Return a script, a style or an icon."""
-    if name not in _STATIC:
-        raise HTTPException(404, "there is no such file")
-    return FileResponse(_STATIC[name])
+    return FileResponse(jobs.result(job, _REPORT), headers=policy)

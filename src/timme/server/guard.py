@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastapi import HTTPException
-from starlette.datastructures import Headers, MutableHeaders, QueryParams
-from starlette.requests import cookie_parser
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from timme import memory
@@ -38,127 +37,93 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_LOCKED = Path(__file__).with_name("pages") / "locked.html"
+PAGES = Path(__file__).with_name("pages")
 _BESIDES_FILES = 5_000_000  # bytes of a form
 _WITHOUT_FILES = 200_000  # bytes of any other request
 
 
-class Keys:
-    """What opens the server: a token, and tickets that serve once."""
-
-    def __init__(self, token: str) -> None:
-        self.token = token
-        self._tickets: set[str] = set()
-
-    def ticket(self) -> str:
-        """Make a key that serves once: others can see the command line that opens a browser."""
-        made = secrets.token_urlsafe(24)
-        self._tickets.add(made)
-        return made
-
-    def fits(self, key: str) -> bool:
-        """Return whether a key is the token, in a time that does not depend on it."""
-        return hmac.compare_digest(key.encode(errors="replace"), self.token.encode())
-
-    def admits(self, key: str) -> bool:
-        """Return whether a key is the token or a ticket, and take the ticket."""
-        if key in self._tickets:
-            self._tickets.discard(key)
-            return True
-        return self.fits(key)
-
-
 class Guard:
-    """Admits the user alone, from this computer's own addresses and the server's own pages."""
+    """Admits the user alone, from this computer's own addresses and the server's own pages.
 
-    def __init__(self, app: ASGIApp, *, keys: Keys, port: int, upload: int) -> None:
-        self._app, self._keys, self._upload = app, keys, upload
+    A ticket is a key that serves once: others can see the command line that opens a browser.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, token: str, tickets: set[str], port: int, upload: int
+    ) -> None:
+        self._app, self._token, self._tickets, self._upload = app, token, tickets, upload
         self._cookie = f"timme-{port}"  # browsers share cookies between ports
-        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or let the request through."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
             return
-        has_files = (scope["method"], scope["path"]) == ("POST", "/api/jobs")
-        limit = self._upload + _BESIDES_FILES if has_files else _WITHOUT_FILES
-        body = _Body(receive, limit)
-        refused = self._refuse(scope)
+        request = Request(scope, receive)
+        refused = self._refuse(request) or await self._refuse_body(request)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-                if refused is None and message["status"] >= 400:
-                    await body.drain()
             await send(message)
 
-        await (refused or self._app)(scope, body.receive, answer)
+        await (refused or self._app)(scope, receive, answer)
 
-    def _refuse(self, scope: Scope) -> Response | None:
+    def _refuse(self, request: Request) -> Response | None:
         """Return the answer to those who may not pass, None for those who may."""
-        headers = Headers(scope=scope)
+        headers, path = request.headers, request.url.path
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return problem(403, "this server answers to 127.0.0.1 and localhost only")
         origin = f"http://{hosts[0].lower()}"
         if any(given.lower() != origin for given in headers.getlist("origin")):
             return problem(403, "requests from other pages are not taken")
-        path = scope["path"]
-        if scope["method"] == "GET" and path == "/":
-            key = QueryParams(scope["query_string"]).get("token")
-            if key is not None and self._keys.admits(key):
-                # The token becomes a cookie, and leaves the address of the page.
-                welcome = RedirectResponse("/", status_code=303)
-                token = self._keys.token
-                welcome.set_cookie(self._cookie, token, httponly=True, samesite="strict")
-                return welcome
-        if path.startswith("/static/") or self._knows(headers):
+        key = request.query_params.get("token", "")
+        if path == "/" and (key in self._tickets or self._fits(key)):
+            # The token becomes a cookie, and leaves the address of the page.
+            self._tickets.discard(key)
+            welcome = RedirectResponse("/", status_code=303)
+            welcome.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
+            return welcome
+        kind, _, key = headers.get("authorization", "").partition(" ")
+        bearer = key.strip() if kind.lower() == "bearer" else ""
+        known = self._fits(bearer) or self._fits(request.cookies.get(self._cookie, ""))
+        if known or path.startswith("/static/"):
             return None
-        answer: Response = FileResponse(_LOCKED, 401)
+        answer: Response = FileResponse(PAGES / "locked.html", 401)
         if path.startswith("/api/"):
             answer = problem(401, "a token is needed: Authorization: Bearer TOKEN")
         answer.headers["WWW-Authenticate"] = "Bearer"
         return answer
 
-    def _knows(self, headers: Headers) -> bool:
-        kind, _, key = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and self._keys.fits(key.strip()):
-            return True
-        return self._keys.fits(cookie_parser(headers.get("cookie", "")).get(self._cookie, ""))
+    def _fits(self, key: str) -> bool:
+        """Return whether a key is the token, in a time that does not depend on it."""
+        return hmac.compare_digest(key.encode(errors="replace"), self._token.encode())
+
+    async def _refuse_body(self, request: Request) -> Response | None:
+        """Return the answer to a body that is too large; it is never longer than it declares."""
+        if "transfer-encoding" in request.headers:
+            return problem(411, "requests are taken with their length only: send Content-Length")
+        has_files = (request.method, request.url.path) == ("POST", "/api/jobs")
+        limit = self._upload + _BESIDES_FILES if has_files else _WITHOUT_FILES
+        size = int(request.headers.get("content-length", "0"))
+        if size <= limit:
+            return None
+        if size <= 3 * limit:  # a browser that still sends would see a reset, and no answer
+            with contextlib.suppress(ClientDisconnect):
+                async for _ in request.stream():
+                    pass
+        return problem(413, too_large(limit))
 
 
-class _Body:
-    """The body of a request, counted while it comes."""
-
-    def __init__(self, receive: Receive, limit: int) -> None:
-        self._receive, self._limit, self._size, self._complete = receive, limit, 0, False
-
-    async def receive(self) -> Message:
-        """Return the next part, or refuse a body that is too large."""
-        message = await self._receive()
-        self._size += len(message.get("body", b""))
-        self._complete = not message.get("more_body", False)
-        if self._size > self._limit:
-            raise too_large(self._limit)
-        return message
-
-    async def drain(self) -> None:
-        """Read on without keeping anything: browsers that still send see a reset, no answer."""
-        most, self._limit = self._size + 2 * self._limit, 2**63
-        while not self._complete and self._size < most:
-            await self.receive()
-
-
-def too_large(limit: int) -> HTTPException:
-    """Return the refusal of a request, or of files that are too large when they are unpacked."""
-    return HTTPException(
-        413,
+def too_large(limit: int) -> str:
+    """Return why a request is refused, or files that are too large when they are unpacked."""
+    return (
         f"more than {memory.shown(limit)} are sent, or unpacked: give fewer frames, or start the "
-        "server with a higher limit (timme serve --limit upload=4GB)",
+        "server with a higher limit (timme serve --limit upload=4GB)"
     )
 
 

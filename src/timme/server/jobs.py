@@ -10,11 +10,12 @@ import secrets
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
 
 from fastapi import HTTPException
@@ -24,20 +25,20 @@ from timme import memory
 from timme._text import one_line, write_atomically
 from timme.analysis import settings
 
-State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
-Choice = Literal["auto", "run", "rigidity", "motion"]
-Recipe = Choice | Literal["compare"]
+State = Literal["waiting", "running", "done", "failed", "stopped"]
+Choice = Literal["run", "rigidity", "motion"]
 
-JOB, PROGRESS, OUTCOME = "job.json", "progress.json", "outcome.json"
-INPUTS, RESULT, CHECKPOINT = "input", "result", "checkpoint"
+# A job is described beside its result; all else it needs is gone when it has ended.
+JOB, RESULT, WORK = "job.json", "result", "work"
+INPUTS, CHECKPOINT = f"{WORK}/input", f"{WORK}/checkpoint"
+PROGRESS, OUTCOME = f"{WORK}/progress.json", f"{WORK}/outcome.json"
 MODELS: dict[str, type[settings.Model]] = {
-    "auto": settings.Settings,
     "run": settings.Settings,
     "rigidity": settings.RigiditySettings,
     "motion": settings.MotionSettings,
     "compare": settings.CompareSettings,
 }
-_UNFINISHED = re.compile(r"\.(new|gone)-[0-9a-f]{32}")  # folders of uploads and removals
+_UNFINISHED = ".timme-"  # folders of uploads and removals
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
@@ -69,13 +70,11 @@ class Progress(Model):
     phase: str = Field(default="starting", description="What is being done.")
     done: int = Field(default=0, ge=0, description="Work done in this phase.")
     total: int = Field(default=0, ge=0, description="Work of this phase; 0 if unknown.")
-    seconds_left: float | None = Field(default=None, description="Of this phase, if known.")
 
 
 class Outcome(Model):
     """What the process of a job leaves behind."""
 
-    recipe: Recipe = Field(default="auto", description="The recipe; auto chooses one.")
     command: str = Field(default="", description="The command that does the same.")
     answer: str = Field(default="", description="What was found, in at most 12 lines.")
     notes: tuple[str, ...] = Field(default=(), description="Every note of the result.")
@@ -88,9 +87,10 @@ class Job(Outcome):
 
     id: str = Field(description="A name that cannot be guessed.")
     title: str = Field(description="Text to be shown.")
+    recipe: Choice | Literal["compare"]
     files: tuple[File, ...] = Field(description="The first file, then its trajectories.")
     settings: dict[str, Any] = Field(default={}, description="Settings that the user gave.")
-    state: State = Field(default="waiting", description="interrupted: the server was stopped.")
+    state: State = Field(default="waiting", description="stopped: by the user, or the server was.")
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
     started: datetime | None = None
     finished: datetime | None = None
@@ -110,7 +110,6 @@ class Jobs:
         self._most, self._slots = limits.queue + limits.jobs, asyncio.Semaphore(limits.jobs)
         self._folder, self._jobs = folder, _find_jobs(folder)
         self._tasks = dict[str, asyncio.Task[dict[str, Any]]]()  # of jobs that wait or run
-        self._closing = False
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -120,69 +119,68 @@ class Jobs:
         return [self.status(job.id) for job in jobs]
 
     def status(self, name: str) -> Job:
-        """Return a job; KeyError if there is none of this id."""
+        """Return a job."""
+        if name not in self._jobs:
+            raise HTTPException(404, "there is no such job: see the list of jobs")
         job, progress = self._jobs[name], None
         if job.state == "running":
             progress = read_model(self._folder / name / PROGRESS, Progress) or Progress()
         return job.model_copy(update={"progress": progress})
 
-    def result(self, name: str, file: str) -> Path | None:
-        """Return the path of a listed file of a result."""
-        listed = {each.name for each in self._jobs[name].results}
-        return self._folder / name / RESULT / file if file in listed else None
+    def result(self, job: Job, file: str) -> Path:
+        """Return the path of a file of a result, which is looked up in the list of these."""
+        if job.state != "done":
+            raise HTTPException(409, f"there is no result: the job is {job.state}")
+        path = self._folder / job.id / RESULT / file
+        if file not in {each.name for each in job.results} or not path.is_file():
+            raise HTTPException(404, "there is no such file: see the list of results")
+        return path
 
     # ---- changing ------------------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def draft(self) -> AsyncIterator[Path]:
+    @contextmanager
+    def draft(self) -> Iterator[Path]:
         """Yield a new folder for files, which is removed if it is not submitted."""
-        self._refuse_more()
-        folder = self._folder / f".new-{secrets.token_hex(16)}"
-        try:
-            folder.mkdir(mode=0o700)
-            (folder / INPUTS).mkdir()
-            yield folder
-        finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        with TemporaryDirectory(prefix=_UNFINISHED, dir=self._folder) as name:
+            (Path(name) / INPUTS).mkdir(parents=True)
+            yield Path(name)
 
     def submit(self, draft: Path, **task: Any) -> Job:
         """Make a job of a draft with the fields that the user gave."""
-        self._refuse_more()  # others may have been submitted meanwhile
+        self._refuse_more()
         job = Job(id=secrets.token_urlsafe(16), **task)
         _write(draft, job)
         draft.rename(self._folder / job.id)
         self._jobs[job.id] = job
         return self._enqueue(job.id)
 
-    async def cancel(self, name: str) -> Job:
+    async def stop(self, name: str) -> Job:
         """End a job that waits or runs."""
         if name not in self._tasks:
             raise HTTPException(409, f"the job is {self._jobs[name].state}: it does not run")
-        await self._end(name)
+        self._tasks[name].cancel()
+        await asyncio.wait([self._tasks[name]])
         return self.status(name)
 
-    def start_again(self, name: str) -> Job:
-        """Resume a job that was interrupted or cancelled, from its checkpoint."""
-        if (state := self._jobs[name].state) not in {"interrupted", "cancelled"}:
-            raise HTTPException(409, f"the job is {state}: only a job that was ended is resumed")
+    def resume(self, name: str) -> Job:
+        """Resume a job that was stopped, from its checkpoint."""
+        if (state := self._jobs[name].state) != "stopped":
+            raise HTTPException(409, f"the job is {state}: only a job that was stopped is resumed")
         self._refuse_more()
-        self._put(name, state="waiting", started=None, finished=None, error="")
+        self._put(name, state="waiting", started=None, finished=None)
         return self._enqueue(name)
 
     async def remove(self, name: str) -> None:
         """Remove a job and all its files; one that waits or runs is ended first."""
-        while name in self._tasks:  # someone may start it again meanwhile
-            await self._end(name)
-        if self._jobs.pop(name, None) is None:
-            return
-        gone = self._folder / f".gone-{secrets.token_hex(16)}"  # never seen in part
-        with contextlib.suppress(FileNotFoundError):
-            (self._folder / name).rename(gone)
-        await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
+        while name in self._tasks:  # someone may resume it meanwhile
+            await self.stop(name)
+        if self._jobs.pop(name, None) is not None:
+            with self.draft() as gone:  # never seen in part
+                (self._folder / name).rename(gone / name)
 
     async def close(self) -> None:
-        """End all jobs; those that were not done can be started again."""
-        self._closing, tasks = True, [*self._tasks.values()]
+        """End all jobs; those that were not done can be resumed."""
+        tasks = [*self._tasks.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -191,7 +189,7 @@ class Jobs:
 
     def _refuse_more(self) -> None:
         if len(self._tasks) >= self._most:
-            reason = f"{self._most} jobs wait or run, the most that may: wait, or cancel one"
+            reason = f"{self._most} jobs wait or run, the most that may: wait, or stop one"
             raise HTTPException(429, reason, {"Retry-After": "10"})
 
     def _enqueue(self, name: str) -> Job:
@@ -199,28 +197,26 @@ class Jobs:
         task.add_done_callback(lambda ended: self._finish(name, ended))
         return self.status(name)
 
-    async def _end(self, name: str) -> None:
-        task = self._tasks[name]
-        task.cancel()
-        await asyncio.wait([task])
-
     async def _run(self, name: str) -> dict[str, Any]:
         """Wait for a slot, run the process of a job, and return what changes with its end."""
         async with self._slots:
             self._put(name, state="running", started=datetime.now(UTC), version=version("pytimme"))
-            folder, seconds = self._folder / name, self._seconds
+            folder = self._folder / name
             try:
-                _tidy(folder, "waiting")
-                async with asyncio.timeout(seconds):
+                for earlier in (PROGRESS, OUTCOME):
+                    (folder / earlier).unlink(missing_ok=True)
+                async with asyncio.timeout(self._seconds):
                     code = await _carry_out(folder, self._memory)
                 how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-                reason = f"the process of this job ended with {how}, most likely for lack of memory"
-                reason += ": select fewer sites, compare fewer pairs, or check the files"
+                reason = (
+                    f"the process of this job ended with {how}, most likely for lack of memory: "
+                    "select fewer sites, compare fewer pairs, or check the files"
+                )
             except TimeoutError:
                 reason = (
-                    f"stopped after {seconds:,.0f} s, the time that a job may take: read fewer "
+                    f"stopped after {self._seconds:,.0f} s, the time that a job may take: read "
+                    "fewer frames or sites, or allow more (timme serve --limit time=24h)"
                 )
-                reason += "frames or sites, or allow more (timme serve --limit time=24h)"
             except Exception as error:  # noqa: BLE001, a job that fails must not stay unfinished
                 reason = f"the job could not be started: {one_line(error)}"
         outcome = read_model(folder / OUTCOME, Outcome) or Outcome(error=reason)
@@ -228,14 +224,14 @@ class Jobs:
 
     def _finish(self, name: str, task: asyncio.Task[dict[str, Any]]) -> None:
         del self._tasks[name]
-        stopped = {"state": "interrupted" if self._closing else "cancelled"}
-        changes = stopped if task.cancelled() else task.result()
+        changes = {"state": "stopped"} if task.cancelled() else task.result()
         self._put(name, finished=datetime.now(UTC), **changes)
-        _tidy(self._folder / name, self._jobs[name].state)
+        for part in {"done": [WORK], "failed": [WORK, RESULT]}.get(self._jobs[name].state, []):
+            shutil.rmtree(self._folder / name / part, ignore_errors=True)
 
     def _put(self, name: str, **changes: Any) -> None:
         self._jobs[name] = self._jobs[name].model_copy(update=changes)
-        # On a full disk the state is kept in memory; after a restart the job is interrupted.
+        # On a full disk the state is kept in memory; after a restart the job is stopped.
         with contextlib.suppress(OSError):
             _write(self._folder / name, self._jobs[name])
 
@@ -290,30 +286,12 @@ def _write(folder: Path, job: Job) -> None:
 
 
 def _find_jobs(folder: Path) -> dict[str, Job]:
-    """Return the jobs of earlier servers; those that were not done are interrupted."""
+    """Return the jobs of earlier servers; those that had not ended are stopped."""
     jobs = dict[str, Job]()
     for path in folder.iterdir():
-        if path.is_dir() and _UNFINISHED.fullmatch(path.name):
+        if path.name.startswith(_UNFINISHED):
             shutil.rmtree(path, ignore_errors=True)
-            continue
-        job = read_model(path / JOB, Job)
-        if job is None or job.id != path.name:
-            continue
-        if job.state in {"waiting", "running"}:
-            job = job.model_copy(update={"state": "interrupted"})
-            _write(path, job)
-        jobs[job.id] = job
+        elif (job := read_model(path / JOB, Job)) is not None and job.id == path.name:
+            ended = job.state in {"done", "failed"}
+            jobs[job.id] = job if ended else job.model_copy(update={"state": "stopped"})
     return jobs
-
-
-def _tidy(folder: Path, state: State) -> None:
-    """Remove what a job in this state does not need."""
-    needed = {"done": {RESULT}, "failed": set[str]()}
-    kept = {JOB} | needed.get(state, {INPUTS, CHECKPOINT})
-    for path in [*folder.iterdir()] if folder.is_dir() else []:
-        if path.name in kept:
-            continue
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)

@@ -41,18 +41,18 @@ def store(uploads: list[UploadFile], folder: Path, limit: int) -> list[File]:
 
 def checked_settings(recipe: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return settings of a recipe, or refuse them; none may name a file."""
-    model, offered = MODELS[recipe], offered_settings(recipe)
     try:
-        make(model, **given)
-        for name, value in given.items():
-            if name not in offered:
-                raise _refusal(f"settings: {name}= cannot be set here: leave it out")
-            choices = offered[name]["choices"]
-            if offered[name]["path"] and value.partition(":")[0] not in choices:
-                expected = f"settings: {name}= takes {', '.join(choices)} here, got"
-                raise _refusal(f"{expected} {shown_name(value)!r}")
+        make(MODELS[recipe], **given)
     except (ValueError, TypeError, OverflowError) as error:
         raise _refusal(f"settings: {shown_name(str(error), 1000)}") from None
+    offered = offered_settings(recipe)
+    for name, value in given.items():
+        if name not in offered:
+            raise _refusal(f"settings: {name}= cannot be set here: leave it out")
+        choices = offered[name]["choices"]
+        if offered[name]["path"] and value.partition(":")[0] not in choices:
+            words = f"settings: {name}= takes {', '.join(choices)} here"
+            raise _refusal(f"{words}, got {shown_name(value)!r}")
     return given
 
 
@@ -94,7 +94,7 @@ def _unpack(source: BinaryIO, path: Path, name: str, room: int, limit: int) -> i
                     raise _refusal(f"{name}: compressed twice: unpack it once")
                 size += len(piece)
                 if size > room:
-                    raise too_large(limit)
+                    raise HTTPException(413, too_large(limit))
                 target.write(piece)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise _refusal(f"{name}: the compressed file is damaged: make it again") from None

@@ -13,24 +13,21 @@ import time
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any
 
+import timme
 from timme import memory
 from timme._text import one_line, typed, write_atomically
-from timme.analysis.settings import RigiditySettings, make
+from timme.analysis.settings import make
 from timme.engine.checkpoint import Checkpoint
-from timme.fluctuations import TooFewSnapshotsError
-from timme.io.files import STRUCTURES, kind
 from timme.server import jobs
 from timme.server.jobs import MODELS, Job, Outcome, Progress, ResultFile, plain_name
 
 _PAUSE = 0.2  # seconds between two reports of progress
-_RECIPES = {  # in modules that are imported when they are needed
-    "run": "recipe:analyse",
-    "rigidity": "rigidity:analyse_rigidity",
-    "motion": "motion:analyse_motion",
-    "compare": "comparison:compare",
+_FUNCTIONS = {
+    "run": "analyse",
+    "rigidity": "analyse_rigidity",
+    "motion": "analyse_motion",
+    "compare": "compare",
 }
 
 
@@ -38,25 +35,21 @@ class Reporter:
     """Writes how far a job is, a few times a second at most."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._written = path, 0.0
         self.begin("reading")
 
     def begin(self, phase: str) -> None:
         """Name what is done next."""
-        self._phase, self._begun = phase, time.monotonic()
-        self._write(Progress(phase=phase))
+        self._phase = phase
+        self(0, 0)
 
     def __call__(self, done: int, total: int) -> None:
         """Report how much of the phase is done."""
         now = time.monotonic()
         if done >= total or now - self._written > _PAUSE:
-            passed = now - self._begun
-            left = passed * (total - done) / done if done and passed > 1 else None
-            self._write(Progress(phase=self._phase, done=done, total=total, seconds_left=left))
-
-    def _write(self, progress: Progress) -> None:
-        self._written = time.monotonic()
-        write_atomically(self._path, progress.model_dump_json())
+            self._written = now
+            progress = Progress(phase=self._phase, done=done, total=total)
+            write_atomically(self._path, progress.model_dump_json())
 
 
 def main(folder: Path, allowed: int) -> None:
@@ -73,11 +66,11 @@ def main(folder: Path, allowed: int) -> None:
     except MemoryError:
         reason = f"more than {memory.shown(allowed)} of memory are needed, the most a job may use"
         remedy = "select fewer sites or pairs, or allow more (timme serve --limit memory=8GB)"
-        outcome = Outcome(recipe=job.recipe, error=f"{reason}: {remedy}")
+        outcome = Outcome(error=f"{reason}: {remedy}")
     except Exception as error:  # noqa: BLE001, the user sees every error in one line
         text = one_line(error).replace(f"{inputs}{os.sep}", "").replace(str(folder), "")
         text = text.replace("(memory=)", "(timme serve --limit memory=)")
-        outcome = Outcome(recipe=job.recipe, error=text)
+        outcome = Outcome(error=text.replace("timme.analyse_rigidity", "recipe rigidity"))
     write_atomically(folder / jobs.OUTCOME, outcome.model_dump_json())
 
 
@@ -92,59 +85,35 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
     from timme.output.folder import files_of, write_folder
     from timme.output.summary import answer
 
-    report = Reporter(folder / jobs.PROGRESS)
+    report, function = Reporter(folder / jobs.PROGRESS), getattr(timme, _FUNCTIONS[job.recipe])
+    files = [file.stored for file in job.files]
+    settings = make(MODELS[job.recipe], **job.settings)
     with Checkpoint(folder / jobs.CHECKPOINT, resume=True) as checkpoint:
-        found = _analyse(job, {"progress": report, "checkpoint": checkpoint})
-    made, files = found.made, [file.stored for file in job.files]
+        how = {"settings": settings, "progress": report, "checkpoint": checkpoint}
+        taken = how.keys() & signature(function).parameters.keys()
+        found = function(*files, **{name: how[name] for name in taken})
+    made = found.made
     given = [f"{name}={typed(getattr(made.settings, name))}" for name in made.given]
     options = [word for text in given for word in ("--set", text)]
-    command = shlex.join(["timme", made.recipe, *files, *options])
+    command = shlex.join(["timme", job.recipe, *files, *options])
     found = replace(found, made=replace(made, command=command))
     report.begin("writing")
     place, title = folder / jobs.RESULT, f"timme-{plain_name(job.title)}"
-    about = {Path(file.name): file.about for file in files_of(found)}
-    paths = [*write_folder(found, place, overwrite=True, full=made.settings.full)]
-    archive = Path(shutil.make_archive(str(folder / title), "zip", place))
-    names = [path.relative_to(place) for path in (*paths, archive.rename(place / archive.name))]
+    about = {file.name: file.about for file in files_of(found)}
+    paths = write_folder(found, place, overwrite=True, full=made.settings.full)
+    archive = Path(shutil.make_archive(str(folder / jobs.WORK / title), "zip", place))
+    archive = archive.rename(place / archive.name)
+    about[archive.name] = "all of these files"
+    listed = {path.relative_to(place).as_posix(): path for path in (*paths, archive)}
     return Outcome(
-        recipe=made.recipe,
         command=command,
         answer=answer(found),
         notes=found.notes,
         results=tuple(
-            ResultFile(
-                name=name.as_posix(),
-                size=(place / name).stat().st_size,
-                about=about.get(name) or about.get(name.with_suffix(".png"), "all of these files"),
-            )
-            for name in names
+            ResultFile(name=name, size=path.stat().st_size, about=about.get(name, ""))
+            for name, path in listed.items()
         ),
     )
-
-
-def _analyse(job: Job, how: dict[str, Any]) -> Any:
-    """Return the result of a job; of a single structure by its bonds, if the user left it open."""
-    files = [file.stored for file in job.files]
-    settings: Any = make(MODELS[job.recipe], **job.settings)
-    try:
-        return _call("run" if job.recipe == "auto" else job.recipe, files, settings, how)
-    except TooFewSnapshotsError:
-        if job.recipe != "auto" or kind(Path(files[0])) not in STRUCTURES:
-            raise
-    known = job.settings.keys() & RigiditySettings.model_fields.keys()
-    settings = make(RigiditySettings, **{name: job.settings[name] for name in known})
-    notes = ["one snapshot has no fluctuations: these are rigid clusters by bonds"]
-    if unused := sorted(job.settings.keys() - known):
-        notes.append(f"not used for one snapshot: {', '.join(unused)}")
-    found = _call("rigidity", files, settings, how)
-    return replace(found, notes=(*notes, *found.notes))
-
-
-def _call(recipe: str, files: list[str], settings: Any, how: dict[str, Any]) -> Any:
-    """Carry out a recipe, with what it takes of progress and checkpoint."""
-    function = resolve_name(f"timme.analysis.{_RECIPES[recipe]}")
-    taken = how.keys() & signature(function).parameters.keys()
-    return function(*files, settings=settings, **{name: how[name] for name in taken})
 
 
 if __name__ == "__main__":
