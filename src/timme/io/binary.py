@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats
 from timme._kernels.xtc import unpack_frame
+from timme.ensemble import Ensemble
 from timme.ensemble.atoms import angstroms
 from timme.ensemble.frames import Frame
 from timme.io.files import FrameHead, Trajectory, cell_box, index_frames, open_npy, take
@@ -386,7 +387,7 @@ def _chunk(file: Any, number: int, name: str, default: npt.ArrayLike) -> Array:
 
 def index_npy(path: Path) -> Trajectory:
     """Find the snapshots of an array."""
-    n_frames, n_atoms, axes = open_npy(path).shape
+    n_frames, n_atoms, axes = Ensemble.from_array(open_npy(path)).frames.shape  # checked
     times = np.full(n_frames, np.nan)
     return Trajectory(n_frames, n_atoms, times, unit="", n_dimensions=axes)
 

@@ -13,8 +13,9 @@ import struct
 import urllib.error
 import urllib.request
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -127,6 +128,17 @@ def refuse_changed(path: str | Path, before: tuple[int, int]) -> None:
     """Raise an error if a file is no longer the one that had this stamp."""
     if not Path(path).is_file() or stamp(path) != before:
         raise ValueError(f"{path}: the file was changed while it was read: read it again later")
+
+
+def cached(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that keeps what was made of the last file, until that file changes."""
+
+    @lru_cache(maxsize=1)
+    def keep(path: Path, changed: tuple[int, int], *others: Any) -> Any:
+        del changed
+        return make(path, *others)
+
+    return lambda path, *others: keep(Path(path).absolute(), stamp(path), *others)
 
 
 def read_bytes(path: str | Path) -> bytes:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from timme.io import binary, text, topologies
 from timme.io.files import (
     STRUCTURES,
     Trajectory,
+    cached,
     cell_box,
     checked_file,
     kind,
@@ -33,7 +34,7 @@ from timme.io.structures import Model
 from timme.io.topologies import LAMMPS_DATA, Topology, read_topology
 
 # Trajectories that are read without a topology; a list of one kind is one trajectory.
-_BARE = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".lammpstrj"))
+_BARE = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".lammpstrj", ".npy"))
 _IN_A_ROW = _BARE | {".gsd", ".xyz"}
 
 
@@ -123,8 +124,6 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     before, again = stamp(path), "copy or write the file again"
     if kind(path) in _BINARY and path.suffix.lower() in {".gz", ".bz2"}:
         raise ValueError(f"{path}: it is compressed: unpack it first")
-    if kind(path) not in FORMATS:
-        topologies.refuse_without_coordinates(path)
     try:
         found = _format(path, n_atoms).find(path)
     except ImportError:
@@ -172,19 +171,18 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
     # Its index shows that a file holds what it announces, before a library takes memory for it.
     own = index_file(first, cut=cut) if kind(first) in FORMATS.keys() - STRUCTURES else None
-    unnamed = own is not None and (bare or kind(first) == ".xyz")
-    topology = _topology_of(own) if own is not None and unnamed else read_topology(first)
-    n_atoms, alike = len(topology.atoms), own is not None and len(others) > 0 and len(kinds) == 1
+    unnamed = own if bare or kind(first) == ".xyz" else None
+    topology = read_topology(first) if unnamed is None else _topology_of(unnamed)
+    n_atoms = len(topology.atoms)
     files = [index_file(path, n_atoms, cut=cut) for path in others]
-    if not files:
-        files = [own or index_file(first, n_atoms, cut=cut)]
-    elif own is not None and alike:
-        alone = all(file.n_frames == 1 for file in (own, *files))  # each a snapshot
-        files = [own, *files] if bare or alone or own.n_frames > 1 else files
+    singles = all(file.n_frames == 1 for file in files)
+    alike = own is not None and len(kinds) == 1 and (bare or own.n_frames > 1 or singles)
+    if alike or not others:  # the first one holds snapshots, too
+        files.insert(0, own or index_file(first, n_atoms, cut=cut))
     for file in files:
         refuse_other_atoms(file, topology, str(first.absolute()))
     notes = [file.note for file in files if file.note]
-    if bare:
+    if bare and kind(first) != ".npy":
         notes.append(f"{first}: without a topology, sites have no names but types, and no bonds")
     units = {file.unit for file in files}
     if kind(first) in LAMMPS_DATA and ".dcd" in {kind(path) for path in others}:
@@ -194,7 +192,7 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     draft = Ensemble(frames, atoms, np.arange(len(atoms)), unit, sources=sources)
     return replace(
         draft,
-        independent=alike and not bare and all(file.n_frames == 1 for file in files),
+        independent=not bare and alike and len(files) > 1 == max(file.n_frames for file in files),
         rounding=max(file.rounding for file in files),
         notes=tuple(notes),
         molecules=topology.molecules,
@@ -268,20 +266,17 @@ def _format(path: Path, n_atoms: int | None) -> Format:
 # ---- structures behind a topology ----------------------------------------------------------------
 
 
+_structure = cached(read_structure)
+
+
 def _index_models(path: Path) -> Trajectory:
-    with _open_models(str(path)) as models:
-        names, times = models[0].atoms.names, np.full(len(models), np.nan)
+    models = _structure(path).models
+    names, times = models[0].atoms.names, np.full(len(models), np.nan)
     return Trajectory(len(models), len(names), times, rounding=0.001, names=names)
 
 
 def _open_models(path: str) -> AbstractContextManager[list[Model]]:
-    return nullcontext(_models(path, stamp(path)))
-
-
-@lru_cache(maxsize=1)
-def _models(path: str, changed: tuple[int, int]) -> list[Model]:
-    del changed  # another file under the same name is read anew
-    return read_structure(Path(path)).models
+    return nullcontext(_structure(path).models)
 
 
 def _read_model(models: list[Model], file: Trajectory, number: int) -> Frame:
