@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import http.client
+import io
 import os
 import re
 import stat
@@ -153,6 +154,21 @@ def read_bytes(path: str | Path) -> bytes:
     if b"\0" in data or not data.strip():  # zeros are left by a copy that failed
         raise ValueError(f"{path}: the file holds zero bytes, or nothing: write it as UTF-8")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def table_lines(path: Path) -> tuple[list[str], str]:
+    """Return the lines of a table but blank ones and comments, at least one, and what parts them.
+
+    Columns are parted by semicolons, tabs, commas or blanks, which become single ones.
+    """
+    data = read_bytes(path)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    lines = [line for line in io.StringIO(text) if line.strip() and not line.startswith("#")]
+    lines = lines or ["\n"]
+    return lines, next((sign for sign in ";\t," if sign in lines[0]), " ")
 
 
 def index_frames(heads: Iterator[FrameHead]) -> Trajectory:

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from timme._text import counted, is_number, one_line
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Frames
-from timme.io.files import read_bytes
+from timme.io.files import table_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,17 +55,12 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         Columns of frame, particle and coordinates: their names, or their numbers from 1 on. By
         default those of trackpy, TrackMate and other programs are found by their names.
     """
-    data, source, chosen = read_bytes(path), str(path), _listed(columns)
+    (lines, separator), source, chosen = table_lines(path), str(path), _listed(columns)
+    is_ended = lines[-1].endswith("\n")
+    lines = [" ".join(line.split()) if separator == " " else line.rstrip("\n") for line in lines]
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")] or [""]
-    separator = next((sign for sign in ";\t," if sign in lines[0]), " ")
-    lines = [" ".join(line.split()) for line in lines] if separator == " " else lines
-    try:
-        fields = list(csv.reader(lines[:4], delimiter=separator, skipinitialspace=True))
-        n_fields = list(map(len, csv.reader(lines, delimiter=separator, skipinitialspace=True)))
+        rows = partial(csv.reader, delimiter=separator, skipinitialspace=True)
+        fields, n_fields = list(rows(lines[:4])), list(map(len, rows(lines)))
     except csv.Error as error:
         raise ValueError(f"{source}: not a table: {error}") from None
     names = [name.strip(" '") for name in fields[0]]
@@ -83,16 +79,15 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         heads = [row for row in fields[1:] if not is_number(row[places[0]])]
         n_heads += len(heads)
         unit = _unit(heads[-1][places[2]].strip("()")) if heads else unit
-    if not data.endswith(b"\n"):
+    if not is_ended:
         if lines[-1].endswith(separator):
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
-    rows = lines[n_heads:]
-    commas = any("," in row for row in rows[:1]) or not any("." in row for row in rows)
-    decimal = "," if separator != "," and commas and any("," in row for row in rows) else "."
-    if decimal == ",":
+    text, decimal = "\n".join(lines[n_heads:]), "."
+    if separator != "," and "," in text and "." not in text:
+        decimal = ","
         notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
-    values = _parse(rows, separator, decimal, places, source)
+    values = _parse(text, separator, decimal, places, source)
     return _tracks(values, source, unit, notes, spots=spots)
 
 
@@ -176,14 +171,14 @@ def _unit_of(names: Sequence[str], source: str) -> str:
 
 
 def _parse(
-    rows: list[str], separator: str, decimal: str, places: list[int], source: str
+    text: str, separator: str, decimal: str, places: list[int], source: str
 ) -> list[pd.Series[Any]]:
     """Columns at some places, those of particles as text."""
     import pandas as pd
 
     try:
         table = pd.read_csv(
-            io.StringIO("\n".join(rows)),
+            io.StringIO(text),
             sep=separator,
             decimal=decimal,
             header=None,
@@ -191,8 +186,8 @@ def _parse(
             dtype={places[1]: str},
             na_values="-",
             index_col=False,
-            skipinitialspace=True,
             low_memory=False,
+            skipinitialspace=True,
         )
     except ValueError as error:
         raise ValueError(f"{source}: the table has no rows: {one_line(error)}") from None
