@@ -22,7 +22,7 @@ from timme.ensemble.space import box_matrices
 from timme.ensemble.unwrapping import Progress, fixed_images, molecules_of
 from timme.ensemble.unwrapping import unwrap as unwrap_molecules
 from timme.io import objects, runs
-from timme.io.checks import angstrom_of, judge, refuse_clashes
+from timme.io.checks import angstrom_of, judge, refuse_clashes, refuse_crowded
 from timme.io.files import STRUCTURES, TABLES, checked_file, fetch, kind
 from timme.io.matrices import Matrix, holds_matrix, is_labelled, read_matrix
 from timme.io.pdb import read_structure
@@ -117,10 +117,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     draft, in_cells = _open(source, trajectories, options, pick)
     opens = given is False or (in_cells and given is None)
     if unwrap and opens:
-        raise ValueError(
-            f"{draft.prefix}unwrap=True needs a periodic box, and the cell of a structure is none: "
-            "give it (box=), or leave out unwrap=True"
-        )
+        raise ValueError(f"{draft.prefix}unwrap=True needs a periodic box: give it (box=)")
     draft, choice = _choose(draft, None if in_cells else pick, unwrap=unwrap)
     ensemble = replace(draft, gaps=draft.gaps if gaps is None else gaps)
     boxes = None if given is None or given is False else _boxes(given, ensemble, choice.through)
@@ -223,10 +220,8 @@ def _choose(
     if repeats:
         notes.append(f"{name}: {counted(len(repeats), 'snapshot')} repeat others and count once")
     if starts:
-        notes.append(
-            f"{len(starts) + 1} trajectories count as replicas, as their times start again: "
-            "replicas='one' joins them"
-        )
+        count = f"{len(starts) + 1} trajectories count as replicas"
+        notes.append(f"{count}, as their times start again: replicas='one' joins them")
     elif len(files) > 1 and np.isnan(times).any() and not draft.independent:
         notes.append(f"{len(files)} files without times count as one run: replicas= tells others")
     through = runs.choose_through(kept, starts, repeats) if unwrap else kept
@@ -266,9 +261,9 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     ensemble, length = ensemble.with_traces(), angstrom_of(ensemble)
     atoms, notes, prefix = ensemble.atoms, list(ensemble.notes), ensemble.prefix
     if ensemble.traces is not None and len(ensemble.traces):
+        count = counted(len(ensemble.traces), "pair")
         notes.append(
-            f"{prefix}atoms between residues are missing: {counted(len(ensemble.traces), 'pair')} "
-            "of neighbours along chains count as 3 (Cα) or 6 (nucleotides) bonds apart"
+            f"{prefix}{count} of neighbours count as 3 (Cα) or 6 (nucleotides) bonds apart"
         )
     possible = length is not None and (atoms.elements != "").any()
     if bonds == "guess" and not possible:
@@ -279,6 +274,7 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     if possible and (bonds == "guess" or (bonds == "auto" and few)):
         points, box = ensemble.snapshot()
         guessed = guess_bonds(atoms, points, box=box, angstrom=length or 1.0)
+        refuse_crowded(ensemble, guessed)
         atoms = with_bonds(atoms, guessed, atoms.bonds if bonds == "auto" else ())
     return replace(ensemble, atoms=atoms, notes=tuple(notes))
 
