@@ -162,8 +162,7 @@ def _with_elements(draft: Ensemble) -> Ensemble:
     names = {name.capitalize() for name in atoms.names.tolist() if name.upper() not in _GHOSTS}
     is_named = (atoms.elements != "").any()
     if is_named and source in _WITHOUT_UNIT and not (unit and all(map(is_element, names))):
-        atoms = replace(atoms, elements=np.full(len(atoms), ""), masses=np.ones(len(atoms)))
-        return replace(draft, atoms=atoms)
+        return replace(draft, atoms=atoms.with_elements(np.full(len(atoms), "")))
     return replace(draft, unit=unit)
 
 

@@ -276,10 +276,8 @@ def _download(address: str, name: str) -> bytes:
     except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()
-        raise OSError(
-            f"{address}: the download of {name} failed ({one_line(error)}): check the code and the "
-            "network, or give the file itself"
-        ) from None
+        fault = f"the download of {name} failed ({one_line(error)})"
+        raise OSError(f"{address}: {fault}: check the code, or give the file itself") from None
     return data
 
 

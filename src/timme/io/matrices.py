@@ -74,8 +74,7 @@ def read_matrix(path: str | Path) -> Matrix:
     }
     if kind(path) not in readers:
         raise ValueError(
-            f"{path}: a matrix is read from .npy, .mtx, .csv or .json, got "
-            f"{path.suffix or 'no extension'}"
+            f"{path}: a matrix is read from .npy, .mtx, .csv or .json, got {path.suffix}"
         )
     values = readers[kind(path)](path)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
@@ -160,8 +159,7 @@ def _read_aligned_errors(path: Path) -> Floats:
         matrix = np.asarray(np.maximum(matrix, matrix.T))
         np.fill_diagonal(matrix, 0.0 * matrix.diagonal())
     except _BAD_CONTENT as error:
-        raise ValueError(
-            f"{path}: not a JSON file of aligned errors ('predicted_aligned_error', 'pae', or "
-            f"'residue1', 'residue2' and 'distance'): {one_line(error)}"
-        ) from None
+        names = "'predicted_aligned_error', 'pae', or 'residue1', 'residue2' and 'distance'"
+        fault = f"not a JSON file of aligned errors ({names}): {one_line(error)}"
+        raise ValueError(f"{path}: {fault}") from None
     return matrix

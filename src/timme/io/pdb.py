@@ -91,12 +91,7 @@ def read_mmcif(path: Path) -> StructureFile:
     for name, tags in _TAGS.items():
         column = fields(*tags)
         meaning = {field: cif.as_string(field) for field in set(column)}  # "" for . and ?
-        if len(meaning) == 1:  # most often of columns of "." or "?"
-            texts[name] = np.full(n_atoms, meaning[column[0]])
-            continue
-        if any(field != text for field, text in meaning.items()):
-            column = [meaning[field] for field in column]
-        texts[name] = np.array(column, np.str_)
+        texts[name] = np.array([meaning[field] for field in column], np.str_)
     names = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
     sizes = [cif.as_string(str(block.find_value(f"_cell.{name}"))) for name in names]
     group = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))

@@ -68,10 +68,8 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
     n_heads = 0 if _are_numbers(chosen) and is_number(names[places[0]]) else 1
     for row, count in enumerate(n_fields[n_heads:], start=1):
         if count != len(names):
-            raise ValueError(
-                f"{source}: row {row}: {len(names)} columns are needed, got {count}: repair it; "
-                "where commas are decimal signs, separate columns by semicolons"
-            )
+            fault = f"row {row}: {len(names)} columns are needed, got {count}"
+            raise ValueError(f"{source}: {fault}: repair it, or separate columns by semicolons")
     if len(n_fields) < len(lines):
         raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
     unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
@@ -133,11 +131,9 @@ def _find_columns(names: list[str], chosen: list[str], source: str) -> tuple[lis
     else:
         places = _places(names, chosen) if chosen else _usual(names)
     if len(set(places)) < max(len(chosen), 3):
-        raise ValueError(
-            f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
-            f"and the table has {', '.join(names[:12])}: name them, or give numbers from 1 on "
-            "(columns='1,2,3,4')"
-        )
+        wanted, has = ", ".join(chosen) or "frame, particle, x", ", ".join(names[:12])
+        fault = f"columns {wanted} are needed, each once, and the table has {has}"
+        raise ValueError(f"{source}: {fault}: name them, or give numbers from 1 on")
     taken = [names[place] for place in places]
     if chosen or taken[:3] == ["frame", "particle", "x"]:
         return places, []
@@ -207,9 +203,8 @@ def _tracks(
         notes.append(f"left out {np.sum(~kept)} of {len(kept)} spots that belong to no track")
     faults = (particle < 0) | ~np.isfinite(numbers[:, 0]) | np.isinf(numbers).any(axis=1)
     for row in np.flatnonzero(kept & faults)[:1]:
-        raise ValueError(
-            f"{source}: row {row + 1}: a frame, a particle and finite coordinates are needed"
-        )
+        fault = f"row {row + 1}: a frame, a particle and finite coordinates are needed"
+        raise ValueError(f"{source}: {fault}")
     particle, positions = particle[kept], numbers[kept, 1:]
     if np.isnan(positions[:, 2:]).all() or (spots and np.ptp(positions[:, 2:]) == 0):
         positions = positions[:, :2]
@@ -250,15 +245,12 @@ def _refuse_twice_or_too_many(
     cell = np.sort(frame * len(names) + particle)
     for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
         name = str(names[who]).removesuffix(".0")
-        raise ValueError(
-            f"{source}: particle {name} is in frame {times[when]:.15g} twice: remove one"
-        )
+        fault = f"particle {name} is in frame {times[when]:.15g} twice"
+        raise ValueError(f"{source}: {fault}: remove one")
     size, left = 8 * math.prod(shape), memory.available()
     if left is not None and size > left:
-        raise ValueError(
-            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
-            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
-        )
+        fault = f"{shape[1]} particles in {shape[0]} frames need {memory.shown(size)}"
+        raise ValueError(f"{source}: {fault}, {memory.shown(left)} are left: leave out particles")
 
 
 def _numeric(values: Any, source: str) -> Floats:

@@ -52,9 +52,9 @@ class _Head(NamedTuple):
             ways = [[x + end for end in endings if x + end in self.columns] for x in "xyz"]
             if all(ways[:2]) and (ways[2] or not {"z", "zu", "zs", "zsu"} & {*self.columns}):
                 return [way[0] for way in ways if way]
+        got = " ".join(self.columns)
         raise ValueError(
-            "it has no positions: it needs columns x y z, xs ys zs, xu … or xsu …, or pos:R:3 in "
-            f"XYZ, got {' '.join(self.columns)}: write it with these"
+            f"columns x y z, xs ys zs, xu … or xsu …, or pos:R:3 are needed, got {got}"
         )
 
     @property

@@ -60,10 +60,8 @@ def read_topology(path: Path) -> Topology:
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         fault = one_line(error).partition(", nor a ")[0].replace(str(path), "it")[:120]
         remedy = _REMEDIES.get(kind(path), "trajectories come after it")
-        raise ValueError(
-            f"{path}: not a topology that can be read ({fault}): give a PDB, mmCIF, GRO, PSF, TPR, "
-            f"PRMTOP or LAMMPS data file; {remedy}"
-        ) from None
+        fault = f"not a topology that can be read ({fault})"
+        raise ValueError(f"{path}: {fault}: give a PDB, GRO, PSF, TPR or other; {remedy}") from None
     if kind(path) not in LAMMPS_DATA:
         return Topology(atoms)
     several = len(np.unique(atoms.resids)) > 1

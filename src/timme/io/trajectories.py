@@ -15,7 +15,7 @@ import numpy as np
 from timme._arrays import Coordinates, Floats, Ints
 from timme._text import one_line
 from timme.ensemble import Atoms, Ensemble, Frames
-from timme.ensemble.atoms import element_masses, guess_elements
+from timme.ensemble.atoms import guess_elements
 from timme.ensemble.frames import Frame
 from timme.io import binary, text, topologies
 from timme.io.files import (
@@ -109,10 +109,8 @@ class FileSource:
         before = [] if number in {0, *self.starts} else [number - 1]
         for _, frame in self._frames(before):
             if frame.images is not None and frame.images.any():
-                raise ValueError(
-                    f"{self.files[0].path}: image flags of all atoms are 0 from snapshot "
-                    f"{number + 1:,} on: read what is before and after it apart (start=, stop=)"
-                )
+                fault = f"image flags begin again at 0 in snapshot {number + 1:,}"
+                raise ValueError(f"{self.files[0].path}: {fault}: start or stop there (start=)")
 
 
 def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> Trajectory:
@@ -164,9 +162,7 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     first, others = paths[0], paths[1:]
     bare, kinds = kind(first) in _BARE, {kind(path) for path in paths}
     if (listed or bare) and not (len(kinds) == 1 and kinds <= _IN_A_ROW):
-        raise ValueError(
-            f"{first}: a list needs files of one kind: give a topology first, then its trajectories"
-        )
+        raise ValueError(f"{first}: give a topology first, then trajectories, or files of one kind")
     if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
     # Its index shows that a file holds what it announces, before a library takes memory for it.
@@ -204,10 +200,9 @@ def _topology_of(file: Trajectory) -> Topology:
     """Return atoms as a trajectory names them."""
     atoms = Atoms.unnamed(file.n_atoms)
     if file.names is not None:
-        elements = guess_elements(file.names, atoms.resnames)
         resids = np.ones(file.n_atoms, np.int64) if file.ids is None else file.ids
-        atoms = replace(atoms, names=file.names, elements=elements, resids=resids)
-        atoms = replace(atoms, masses=element_masses(elements))
+        atoms = replace(atoms, names=file.names, resids=resids)
+        atoms = atoms.with_elements(guess_elements(file.names, atoms.resnames))
     return Topology(atoms, file.ids, file.molecules)
 
 
@@ -227,9 +222,9 @@ def _opened(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
             return _in_order(form.read(handle, file, number), file)
         except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
             refuse_changed(file.path, file.stamp)
+            fault = f"frame {number + 1} cannot be read ({one_line(error)[:200]})"
             raise ValueError(
-                f"{file.path}: frame {number + 1} cannot be read ({one_line(error)[:200]}): copy "
-                "or write the file again, or stop before that frame (stop=)"
+                f"{file.path}: {fault}: write it again, or stop before (stop=)"
             ) from None
 
     refuse_changed(file.path, file.stamp)
