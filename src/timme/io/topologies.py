@@ -27,10 +27,6 @@ _STYLES = {
     **dict.fromkeys(("charge", "dipole", "spin"), "id type charge x y z"),
     "atomic": "id type x y z",
 }
-_REMEDIES = {
-    ".top": "of GROMACS, its TPR or GRO file",
-    ".xml": "of TrackMate, its spots as a table (Spots, Export to CSV)",
-}
 _TEXTS = ("names", "types", "elements", "resnames", "icodes", "chainIDs", "segids")
 _AS_IT_IS = "read by MDAnalysis as it is"
 _ONE_AT_A_TIME = RLock()
@@ -59,9 +55,8 @@ def read_topology(path: Path) -> Topology:
             atoms = atoms_of_group(group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         fault = one_line(error).partition(", nor a ")[0].replace(str(path), "it")[:120]
-        remedy = _REMEDIES.get(kind(path), "trajectories come after it")
         fault = f"not a topology that can be read ({fault})"
-        raise ValueError(f"{path}: {fault}: give a PDB, GRO, PSF, TPR or other; {remedy}") from None
+        raise ValueError(f"{path}: {fault}: name a PDB, GRO, PSF, TPR or other first") from None
     if kind(path) not in LAMMPS_DATA:
         return Topology(atoms)
     several = len(np.unique(atoms.resids)) > 1

@@ -88,7 +88,7 @@ class FileSource:
             positions, box, images = frame.positions, frame.box, frame.images
             boxes[row] = 0.0 if box is None else box
             if unfold and images is not None and box is not None:
-                if not images.any():
+                if not images.any() and number not in {0, *self.starts}:
                     self._refuse_reset(number)
                 positions = positions + images @ box  # of the file, which is not reduced
             if positions.dtype.itemsize > found.dtype.itemsize:
@@ -106,8 +106,7 @@ class FileSource:
 
     def _refuse_reset(self, number: int) -> None:
         """Refuse image flags that are all 0 after a snapshot in which some were not."""
-        before = [] if number in {0, *self.starts} else [number - 1]
-        for _, frame in self._frames(before):
+        for _, frame in self._frames([number - 1]):
             if frame.images is not None and frame.images.any():
                 fault = f"image flags begin again at 0 in snapshot {number + 1:,}"
                 raise ValueError(f"{self.files[0].path}: {fault}: start or stop there (start=)")
@@ -119,9 +118,7 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     ``n_atoms`` is the number of atoms, for formats that do not tell it.
     """
     path = checked_file(path)
-    before, again = stamp(path), "copy or write the file again"
-    if kind(path) in _BINARY and path.suffix.lower() in {".gz", ".bz2"}:
-        raise ValueError(f"{path}: it is compressed: unpack it first")
+    before, again = stamp(path), "copy, unpack or write the file again"
     try:
         found = _format(path, n_atoms).find(path)
     except ImportError:
@@ -282,7 +279,6 @@ def _read_model(models: list[Model], file: Trajectory, number: int) -> Frame:
 
 
 _open = partial(open, mode="rb")
-_BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".gsd", ".npy"))
 FORMATS = {
     **{
         name: Format(partial(binary.index_xdr, head), _open, partial(binary.read_xdr, head))
