@@ -51,6 +51,8 @@ CHANGED: dict[str, tuple[str, set[str]]] = {
         ),
         ("7.1", ATOMS | {"resnames", "chains", "elements", "mass"}),
     ),
+    # CONECT records are not read: bonds are those that distances tell.
+    **dict.fromkeys(("shared/1ake", "PDB_multipole"), ("1 links", {"bonds", "n_bonds"})),
     # Atoms keep the order of their file.
     "ALIGN_BOUND": ("6", ATOMS | {"resnames", "resids", "chains", "coordinates"}),
     # Residues after 9999 have the numbers of the file.

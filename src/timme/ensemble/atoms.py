@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -89,6 +89,10 @@ class Atoms(Described):
         blank, numbers = np.full(count, ""), np.arange(1, count + 1)
         pairs = sorted_bonds(bonds)
         return cls(blank, blank, blank, numbers, blank, blank, np.ones(count), pairs)
+
+    def with_elements(self, elements: Strings) -> Self:
+        """Return the same atoms as other elements, with their masses."""
+        return replace(self, elements=elements, masses=element_masses(elements))
 
     def label(self, atom: int) -> str:
         """Return the usual name of one atom: ``A/GLY 35/CA``."""

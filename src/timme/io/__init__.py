@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, frozen
 from timme._text import counted
-from timme.ensemble import Ensemble, Frames
+from timme.ensemble import Ensemble
 from timme.ensemble.bonds import guess_bonds, with_bonds
 from timme.ensemble.ensemble import checked_weights
 from timme.ensemble.frames import OpenSpace, rows
@@ -22,13 +22,13 @@ from timme.ensemble.space import box_matrices
 from timme.ensemble.unwrapping import Progress, fixed_images, molecules_of
 from timme.ensemble.unwrapping import unwrap as unwrap_molecules
 from timme.io import objects, runs
-from timme.io.checks import angstrom_of, judge, refuse_clashes
-from timme.io.files import STRUCTURES, TABLES, checked_file, fetch, kind, open_npy
+from timme.io.checks import angstrom_of, judge, refuse_clashes, refuse_crowded
+from timme.io.files import STRUCTURES, TABLES, checked_file, fetch, kind
 from timme.io.matrices import Matrix, holds_matrix, is_labelled, read_matrix
 from timme.io.pdb import read_structure
 from timme.io.structures import from_structures
 from timme.io.tables import Columns, from_dataframe, read_table
-from timme.io.trajectories import FileSource, from_trajectories, index_file
+from timme.io.trajectories import FileSource, from_trajectories
 
 __all__ = ["Matrix", "fetch", "holds_matrix", "is_labelled", "read", "read_matrix"]
 
@@ -117,20 +117,18 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     draft, in_cells = _open(source, trajectories, options, pick)
     opens = given is False or (in_cells and given is None)
     if unwrap and opens:
-        raise ValueError(
-            f"{draft.prefix}unwrap=True needs a periodic box, and the cell of a structure is none: "
-            "give it (box=), or leave out unwrap=True"
-        )
+        raise ValueError(f"{draft.prefix}unwrap=True needs a periodic box: give it (box=)")
     draft, choice = _choose(draft, None if in_cells else pick, unwrap=unwrap)
     ensemble = replace(draft, gaps=draft.gaps if gaps is None else gaps)
     boxes = None if given is None or given is False else _boxes(given, ensemble, choice.through)
     ensemble = _with_bonds(judge(ensemble, unit=unit, box=boxes, opens=opens), bonds)
     refuse_clashes(ensemble)
-    ensemble, flagged = _apply_flags(ensemble, choice, used=unwrap or opens)
+    if unwrap or opens:
+        ensemble = _apply_flags(ensemble, choice)
     ensemble = with_whole_molecules(ensemble, complexes=not (unwrap or opens), together=unwrap)
     ensemble = replace(ensemble, images=fixed_images(ensemble)) if unwrap else ensemble
     ensemble = _select(ensemble, source, select)
-    ensemble = _unwrap(ensemble, choice, unwrap=unwrap, flagged=flagged, progress=progress)
+    ensemble = _unwrap(ensemble, choice, unwrap=unwrap, progress=progress)
     if opens:
         ensemble = replace(ensemble, frames=ensemble.frames.then(OpenSpace()), images=None)
     return _keep(ensemble, choice, weights)
@@ -164,9 +162,6 @@ def _open(
     if kinds & TABLES:
         _refuse_unused(options, name, "columns")
         return read_table(paths[0], options["columns"]), False
-    if ".npy" in kinds:
-        _refuse_unused(options, name)
-        return _from_npy(paths[0]), False
     if not kinds <= STRUCTURES:
         _refuse_unused(options, name, "allow_truncated")
         cut = options["allow_truncated"]
@@ -188,14 +183,6 @@ def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
         return from_dataframe(source, options["columns"])
     _refuse_unused(options, type(source).__name__)
     return objects.from_object(source) or Ensemble.from_array(source)
-
-
-def _from_npy(path: Path) -> Ensemble:
-    try:
-        draft = Ensemble.from_array(open_npy(path))
-    except ValueError as error:
-        raise ValueError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
-    return replace(draft, frames=Frames.of(FileSource((index_file(path),))), sources=(str(path),))
 
 
 def _located(path: str | Path) -> Path:
@@ -233,10 +220,8 @@ def _choose(
     if repeats:
         notes.append(f"{name}: {counted(len(repeats), 'snapshot')} repeat others and count once")
     if starts:
-        notes.append(
-            f"{len(starts) + 1} trajectories count as replicas, as their times start again: "
-            "replicas='one' joins them"
-        )
+        count = f"{len(starts) + 1} trajectories count as replicas"
+        notes.append(f"{count}, as their times start again: replicas='one' joins them")
     elif len(files) > 1 and np.isnan(times).any() and not draft.independent:
         notes.append(f"{len(files)} files without times count as one run: replicas= tells others")
     through = runs.choose_through(kept, starts, repeats) if unwrap else kept
@@ -276,9 +261,9 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     ensemble, length = ensemble.with_traces(), angstrom_of(ensemble)
     atoms, notes, prefix = ensemble.atoms, list(ensemble.notes), ensemble.prefix
     if ensemble.traces is not None and len(ensemble.traces):
+        count = counted(len(ensemble.traces), "pair")
         notes.append(
-            f"{prefix}atoms between residues are missing: {counted(len(ensemble.traces), 'pair')} "
-            "of neighbours along chains count as 3 (Cα) or 6 (nucleotides) bonds apart"
+            f"{prefix}{count} of neighbours count as 3 (Cα) or 6 (nucleotides) bonds apart"
         )
     possible = length is not None and (atoms.elements != "").any()
     if bonds == "guess" and not possible:
@@ -289,19 +274,20 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     if possible and (bonds == "guess" or (bonds == "auto" and few)):
         points, box = ensemble.snapshot()
         guessed = guess_bonds(atoms, points, box=box, angstrom=length or 1.0)
+        refuse_crowded(ensemble, guessed)
         atoms = with_bonds(atoms, guessed, atoms.bonds if bonds == "auto" else ())
     return replace(ensemble, atoms=atoms, notes=tuple(notes))
 
 
-def _apply_flags(ensemble: Ensemble, choice: _Choice, *, used: bool) -> tuple[Ensemble, bool]:
-    """Return an ensemble in which image flags of the file are applied, and whether it has any."""
+def _apply_flags(ensemble: Ensemble, choice: _Choice) -> Ensemble:
+    """Return an ensemble in which image flags of the files are applied, if these have any."""
     source = ensemble.frames.source
-    if not (used and isinstance(source, FileSource) and all(f.has_images for f in source.files)):
-        return ensemble, False
+    if not (isinstance(source, FileSource) and all(file.has_images for file in source.files)):
+        return ensemble
     flagged = replace(source, starts=tuple(choice.starts))
     note = f"{ensemble.prefix}image flags of the file tell which faces of the box atoms crossed"
     frames = replace(ensemble.frames, source=flagged, unfold=True)
-    return replace(ensemble, frames=frames, notes=(*ensemble.notes, note)), True
+    return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
 
 
 def _select(ensemble: Ensemble, source: Any, select: Any) -> Ensemble:
@@ -319,22 +305,17 @@ def _select(ensemble: Ensemble, source: Any, select: Any) -> Ensemble:
 
 
 def _unwrap(
-    ensemble: Ensemble, choice: _Choice, *, unwrap: bool, flagged: bool, progress: Progress | None
+    ensemble: Ensemble, choice: _Choice, *, unwrap: bool, progress: Progress | None
 ) -> Ensemble:
     """Return an ensemble whose molecules go on through the snapshots that are read."""
+    frames, prefix = ensemble.frames, ensemble.prefix
     places = np.searchsorted(choice.through, choice.starts).tolist()
     later = [place for place in places if 0 < place < len(choice.through)]
-    if not unwrap and not (flagged and later):
+    if not unwrap and not (frames.unfold and later):
         return ensemble
-    step = unwrap_molecules(
-        ensemble.frames,
-        molecules_of(ensemble),
-        starts=later,
-        flagged=flagged,
-        progress=progress,
-        prefix=ensemble.prefix,
-    )
-    return replace(ensemble, frames=ensemble.frames.then(step))
+    options: dict[str, Any] = {"starts": later, "progress": progress, "prefix": prefix}
+    step = unwrap_molecules(frames, molecules_of(ensemble), flagged=frames.unfold, **options)
+    return replace(ensemble, frames=frames.then(step))
 
 
 def _keep(ensemble: Ensemble, choice: _Choice, weights: Any) -> Ensemble:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats
 from timme._kernels.xtc import unpack_frame
+from timme.ensemble import Ensemble
 from timme.ensemble.atoms import angstroms
 from timme.ensemble.frames import Frame
 from timme.io.files import FrameHead, Trajectory, cell_box, index_frames, open_npy, take
@@ -232,17 +233,11 @@ def read_netcdf(file: Any, found: Trajectory, number: int) -> Frame:
     return Frame(positions.astype(kind).reshape(found.n_atoms, 3), cell_box(cell[0], cell[1]))
 
 
-@contextmanager
-def open_netcdf(path: str | Path) -> Iterator[Any]:
+def open_netcdf(path: str | Path) -> Any:
     """Open a NetCDF 3 file."""
     from scipy.io import netcdf_file
 
-    try:
-        file: Any = netcdf_file(str(path), "r", mmap=True, maskandscale=True)
-    except Exception:  # noqa: BLE001, the library raises what it stumbles over
-        raise ValueError("it is cut off, or no NetCDF 3 file as cpptraj writes") from None
-    with closing(file):
-        yield file
+    return closing(netcdf_file(str(path), "r", mmap=True, maskandscale=True))
 
 
 # ---- H5MD ----------------------------------------------------------------------------------------
@@ -293,9 +288,9 @@ def read_h5md(file: Any, found: Trajectory, number: int) -> Frame:
 
 def _element(group: Any, name: str, number: int) -> Array:
     """Return a value that is there once, or for each frame; both in the unit of the positions."""
-    element, positions = group[name], (group if "position" in group else group.parent)["position"]
+    element, own = group[name], _particles(group.file)["position"]["value"]
     each = hasattr(element, "keys")
-    values, own = (element["value"] if each else element), positions["value"]
+    values = element["value"] if each else element
     if "unit" in values.attrs and _text(values.attrs["unit"]) != _text(own.attrs.get("unit", "")):
         raise ValueError(f"its {name} are in another unit than its positions: convert them")
     if each and len(values) != len(own):
@@ -386,7 +381,7 @@ def _chunk(file: Any, number: int, name: str, default: npt.ArrayLike) -> Array:
 
 def index_npy(path: Path) -> Trajectory:
     """Find the snapshots of an array."""
-    n_frames, n_atoms, axes = open_npy(path).shape
+    n_frames, n_atoms, axes = Ensemble.from_array(open_npy(path)).frames.shape  # checked
     times = np.full(n_frames, np.nan)
     return Trajectory(n_frames, n_atoms, times, unit="", n_dimensions=axes)
 

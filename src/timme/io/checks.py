@@ -12,7 +12,6 @@ from scipy.spatial import cKDTree
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.ensemble import Boxes, Ensemble
 from timme.ensemble.atoms import HYDROGENS, angstroms, covalent_radii, is_element, unit_label
-from timme.ensemble.bonds import guess_bonds
 from timme.ensemble.frames import Step
 from timme.ensemble.space import box_matrices, pairs_within
 from timme.io.files import STRUCTURES, kind
@@ -22,8 +21,7 @@ _SHORTEST = 3.0  # Å, of any box of atoms; none holds more than one in each Å�
 _NEAREST, _NEAR_PART = 0.7, 0.03  # Å between heavy atoms, and how many of them are nearer
 _CLASH, _CLASH_PART, _FEW = 0.5, 0.05, 10  # the same of models that lie upon one another
 _LEAST, _MOST = 0.5, 8.0  # Å from an atom to the nearest other: bonds, or sparse sites
-_MOST_BONDS = {"C": 4, "N": 4, "O": 3, "F": 2, "Cl": 4, "Br": 4, "I": 6}
-_CROWDED = 0.25  # of the bonded atoms, which have more bonds
+_MOST_BONDS, _CROWDED = 6, 0.25  # of an atom, and how many of the bonded ones have more
 _GHOSTS = frozenset(("X", "M", "MW", "EP", "LP", "DU"))  # sites beside atoms
 _IN_NM = frozenset((".gro", ".xtc", ".trr"))  # always, and read in Å
 _WITHOUT_UNIT = frozenset((".gsd", ".lammpstrj", ".data", ".lmp", ".xyz"))
@@ -45,10 +43,8 @@ class Space(Step):
         if not self.at_zero.all() and (coordinates[..., 0] == 0).any():
             count = np.sum((coordinates == 0).all(axis=2) & ~self.at_zero, axis=1)
             for row in np.flatnonzero(count >= max(2, 0.5 * len(self.at_zero))).tolist():
-                raise ValueError(
-                    f"{self.prefix}frame {numbers[row] + 1:,}: {count[row]:,} sites are at exactly "
-                    "0, as where a frame was never filled: leave it out (start=, stop=)"
-                )
+                fault = f"frame {numbers[row] + 1:,}: {count[row]:,} sites are at exactly 0"
+                raise ValueError(f"{self.prefix}{fault}: leave it out (start=, stop=)")
         if boxes is None or self.periodic is None:
             return coordinates, boxes
         reduced = dict[bytes, Floats]()
@@ -72,10 +68,8 @@ class Space(Step):
         except ValueError as error:
             fault = str(error)
         if self.strict:
-            raise ValueError(
-                f"{self.prefix}frame {number + 1:,}: {fault}: give the true box of all snapshots "
-                "(box=), none (box=False), or leave such snapshots out (start=, stop=, step=)"
-            )
+            fault = f"{self.prefix}frame {number + 1:,}: {fault}"
+            raise ValueError(f"{fault}: give the true box (box=), none (box=False), or stop before")
         return np.zeros_like(found)
 
 
@@ -140,9 +134,8 @@ def refuse_clashes(ensemble: Ensemble) -> None:
         if len(near) > max(_FEW, _CLASH_PART * len(heavy)):
             atom = ensemble.atoms.label(int(heavy[seen][near[0]]))
             raise ValueError(
-                f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms lie within {_CLASH} "
-                f"Å of another in snapshot {number + 1}, such as {atom}: models may be piled into "
-                "one: write them apart, select one, or name the unit (unit=)"
+                f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms are within {_CLASH} "
+                f"Å of another in snapshot {number + 1}, such as {atom}: write models apart"
             )
 
 
@@ -157,36 +150,30 @@ def _with_unit(draft: Ensemble, unit: str | None) -> Ensemble:
     label, kinds = unit_label(unit or draft.unit), {kind(Path(path)) for path in draft.sources}
     stated = kinds & _IN_NM or (".h5md" in kinds and draft.unit)
     if stated and label != unit_label(draft.unit):
-        raise ValueError(
-            f"{draft.prefix}lengths are read as {draft.unit}, as the format states their unit: "
-            f"leave out unit={unit!r}"
-        )
+        raise ValueError(f"{draft.prefix}its format is in {draft.unit}: leave out unit={unit!r}")
     return replace(draft, unit=label)
 
 
 def _with_elements(draft: Ensemble) -> Ensemble:
     """Return atoms or particles, where a file without a unit names both by one letter."""
     (source, *others), atoms = [kind(Path(path)) for path in draft.sources] or [""], draft.atoms
-    if source not in _WITHOUT_UNIT or not (atoms.elements != "").any():
-        known = source in STRUCTURES and {*others} == {".xyz"} and not draft.unit
-        return replace(draft, unit="Å") if known else draft
+    in_angstrom = source == ".xyz" or (source in STRUCTURES and {*others} == {".xyz"})
+    unit = draft.unit or ("Å" if in_angstrom else "")
     names = {name.capitalize() for name in atoms.names.tolist() if name.upper() not in _GHOSTS}
-    if not (draft.unit or source == ".xyz") or not all(map(is_element, names)):
-        atoms = replace(atoms, elements=np.full(len(atoms), ""), masses=np.ones(len(atoms)))
-        return replace(draft, atoms=atoms)
-    if draft.unit:
-        return draft
-    points, boxes = draft.frames.read(0, 1)
-    box = None if boxes is None or not true_box(boxes[0]).any() else boxes[0]
-    bonds = guess_bonds(atoms, points[0], box=box)
-    degrees = np.bincount(bonds.ravel(), minlength=len(atoms))
-    most = np.array([_MOST_BONDS.get(symbol, 6) for symbol in atoms.elements.tolist()])
-    if np.sum(degrees > most) > _CROWDED * np.count_nonzero(degrees):
+    is_named = (atoms.elements != "").any()
+    if is_named and source in _WITHOUT_UNIT and not (unit and all(map(is_element, names))):
+        return replace(draft, atoms=atoms.with_elements(np.full(len(atoms), "")))
+    return replace(draft, unit=unit)
+
+
+def refuse_crowded(ensemble: Ensemble, bonds: Ints) -> None:
+    """Refuse guessed bonds if many atoms have more than any element takes, as particles have."""
+    degrees = np.bincount(bonds.ravel())
+    if np.sum(degrees > _MOST_BONDS) > _CROWDED * np.count_nonzero(degrees):
         raise ValueError(
-            f"{draft.prefix}{', '.join(sorted(names)[:3])} may be atoms or particles, and many "
-            "would have more bonds than these elements take: state the unit (unit=)"
+            f"{ensemble.prefix}many atoms would have more than {_MOST_BONDS} bonds, so these may "
+            "be particles: state the unit (unit=), or leave out bonds (bonds='none')"
         )
-    return replace(draft, unit="Å")
 
 
 def _refuse_other_unit(ensemble: Ensemble) -> None:
@@ -204,8 +191,7 @@ def _refuse_other_unit(ensemble: Ensemble) -> None:
         return
     raise ValueError(
         f"{ensemble.prefix}neighbouring atoms are {apart:.3g} {ensemble.unit or 'Å'} apart, which "
-        f"looks like {likely}: state the unit (unit={likely!r}), or write the file again if its "
-        "format has another; where models lie upon one another, write them apart"
+        f"looks like {likely}: state the unit (unit={likely!r}), or write the file again"
     )
 
 

@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import http.client
+import io
 import os
 import re
 import stat
@@ -13,8 +14,9 @@ import struct
 import urllib.error
 import urllib.request
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -129,6 +131,17 @@ def refuse_changed(path: str | Path, before: tuple[int, int]) -> None:
         raise ValueError(f"{path}: the file was changed while it was read: read it again later")
 
 
+def cached(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that keeps what was made of the last file, until that file changes."""
+
+    @lru_cache(maxsize=1)
+    def keep(path: Path, changed: tuple[int, int], *others: Any) -> Any:
+        del changed
+        return make(path, *others)
+
+    return lambda path, *others: keep(Path(path).absolute(), stamp(path), *others)
+
+
 def read_bytes(path: str | Path) -> bytes:
     """Read a whole text file, unpacked, with newlines as its only line ends."""
     path = checked_file(path)
@@ -141,6 +154,21 @@ def read_bytes(path: str | Path) -> bytes:
     if b"\0" in data or not data.strip():  # zeros are left by a copy that failed
         raise ValueError(f"{path}: the file holds zero bytes, or nothing: write it as UTF-8")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def table_lines(path: Path) -> tuple[list[str], str]:
+    """Return the lines of a table but blank ones and comments, at least one, and what parts them.
+
+    Columns are parted by semicolons, tabs, commas or blanks, which become single ones.
+    """
+    data = read_bytes(path)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    lines = [line for line in io.StringIO(text) if line.strip() and not line.startswith("#")]
+    lines = lines or ["\n"]
+    return lines, next((sign for sign in ";\t," if sign in lines[0]), " ")
 
 
 def index_frames(heads: Iterator[FrameHead]) -> Trajectory:
@@ -248,10 +276,8 @@ def _download(address: str, name: str) -> bytes:
     except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()
-        raise OSError(
-            f"{address}: the download of {name} failed ({one_line(error)}): check the code and the "
-            "network, or give the file itself"
-        ) from None
+        fault = f"the download of {name} failed ({one_line(error)})"
+        raise OSError(f"{address}: {fault}: check the code, or give the file itself") from None
     return data
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from scipy.io import mminfo, mmread
 
 from timme._arrays import Floats
 from timme._text import is_number, one_line
-from timme.io.files import TABLES, checked_file, kind, open_npy, read_bytes
+from timme.io.files import TABLES, checked_file, kind, open_npy, read_bytes, table_lines
 
 # What a JSON file raises that holds something else than the errors of all pairs.
 _BAD_CONTENT = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
@@ -75,8 +74,7 @@ def read_matrix(path: str | Path) -> Matrix:
     }
     if kind(path) not in readers:
         raise ValueError(
-            f"{path}: a matrix is read from .npy, .mtx, .csv or .json, got "
-            f"{path.suffix or 'no extension'}"
+            f"{path}: a matrix is read from .npy, .mtx, .csv or .json, got {path.suffix}"
         )
     values = readers[kind(path)](path)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
@@ -96,8 +94,8 @@ def holds_matrix(path: Path) -> bool:
     if kind(path) == ".npy" and path.is_file():
         return open_npy(path).ndim <= 2
     if kind(path) in TABLES and path.is_file():
-        lines = _lines(path)
-        fields = re.split(r"[;,\s]+", lines[0].strip())
+        lines, separator = table_lines(path)
+        fields = lines[0].split(separator.strip() or None)
         return is_number(fields[0]) and len(fields) == len(lines)
     return kind(path) in {".json", ".mtx"}
 
@@ -126,16 +124,10 @@ def _read_market(path: Path) -> Any:
     return matrix.tocsr() if sparse.issparse(matrix) else matrix
 
 
-def _lines(path: Path) -> list[str]:
-    """Lines of a table, without those that are blank and comments; at least one."""
-    lines = read_bytes(path).decode("latin-1").split("\n")
-    return [line for line in lines if line.strip() and not line.startswith("#")] or [""]
-
-
 def _read_rows(path: Path) -> Floats:
     """Rows of a table; names above the columns and beside the rows are left out."""
-    lines = _lines(path)
-    sign = next((sign for sign in (";", "\t", ",") if sign in lines[0]), None)
+    lines, separator = table_lines(path)
+    sign = None if separator == " " else separator
     above, width = [field.strip(' "') for field in lines[0].split(sign)], len(lines[-1].split(sign))
     has_names = not is_number(above[0]) and not (is_number(above[-1]) and float(above[-1]) % 1)
     # pandas leaves the corner blank, R leaves it out.
@@ -167,8 +159,7 @@ def _read_aligned_errors(path: Path) -> Floats:
         matrix = np.asarray(np.maximum(matrix, matrix.T))
         np.fill_diagonal(matrix, 0.0 * matrix.diagonal())
     except _BAD_CONTENT as error:
-        raise ValueError(
-            f"{path}: not a JSON file of aligned errors ('predicted_aligned_error', 'pae', or "
-            f"'residue1', 'residue2' and 'distance'): {one_line(error)}"
-        ) from None
+        names = "'predicted_aligned_error', 'pae', or 'residue1', 'residue2' and 'distance'"
+        fault = f"not a JSON file of aligned errors ({names}): {one_line(error)}"
+        raise ValueError(f"{path}: {fault}") from None
     return matrix

@@ -11,7 +11,6 @@ import numpy as np
 
 from timme._arrays import Floats
 from timme.ensemble import Atoms, Ensemble, Frames
-from timme.ensemble.atoms import element_masses
 from timme.ensemble.frames import ArraySource, Source
 from timme.io.files import Trajectory, kind
 from timme.io.topologies import atoms_of_group, quiet, times_of_reader
@@ -77,13 +76,11 @@ def from_mdtraj(source: Any) -> Ensemble:
     atoms = replace(
         Atoms.unnamed(len(table), bonds=bonds[:, :2]),
         names=names["name"],
-        elements=elements,
         resnames=names["resName"],
         resids=table["resSeq"].to_numpy().astype(np.int64),
         chains=np.where(names["segmentID"] == "", chains, names["segmentID"]),
-        masses=element_masses(elements),
     )
-    return _draft(frames, atoms, "nm", (MDTRAJ,))
+    return _draft(frames, atoms.with_elements(elements), "nm", (MDTRAJ,))
 
 
 def from_ase(snapshots: Sequence[Any]) -> Ensemble:
@@ -93,8 +90,7 @@ def from_ase(snapshots: Sequence[Any]) -> Ensemble:
         raise ValueError("ASE Atoms: snapshots need the same atoms in one order, at least 1")
     names, times = np.array(symbols, np.str_), np.full(len(snapshots), np.nan)
     elements = np.where(names == "X", "", names)
-    atoms = replace(Atoms.unnamed(len(names)), names=names, elements=elements)
-    atoms = replace(atoms, masses=element_masses(elements))
+    atoms = replace(Atoms.unnamed(len(names)), names=names).with_elements(elements)
     boxes = np.array([np.asarray(each.cell) * np.reshape(each.pbc, (3, 1)) for each in snapshots])
     positions = np.array([each.positions for each in snapshots], np.float64)
     return _draft(ArraySource(positions, boxes, times), atoms, "Å", ("ASE Atoms",))
@@ -110,14 +106,10 @@ def box_vectors(box: Any) -> Floats:
 def _refuse_no_array(source: object) -> None:
     """Refuse objects that NumPy would take for arrays of what they happen to hold."""
     for item in source if isinstance(source, list | tuple) else [source]:
-        numbers = hasattr(item, "__array__") or isinstance(
-            item, Sequence | memoryview | float | int
-        )
-        if hasattr(item, "columns") or not numbers:
-            raise TypeError(
-                f"timme.read cannot take {type(item).__name__}: pass a file, a Universe, "
-                "an mdtraj Trajectory, Atoms of ASE, one table (pandas.concat), or an array"
-            )
+        known = hasattr(item, "__array__") or isinstance(item, Sequence | memoryview | float | int)
+        if hasattr(item, "columns") or not known:
+            fault = f"timme.read cannot take {type(item).__name__}"
+            raise TypeError(f"{fault}: pass a file, a Universe, one table or an array")
 
 
 def _draft(source: Source, atoms: Atoms, unit: str, sources: tuple[str, ...]) -> Ensemble:

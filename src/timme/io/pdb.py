@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,7 @@ from gemmi import cif
 
 from timme._arrays import Floats, Ints, Strings
 from timme._text import is_number, one_line
-from timme.ensemble.atoms import (
-    Atoms,
-    covalent_radii,
-    element_masses,
-    guess_elements,
-    is_element,
-    sorted_bonds,
-)
+from timme.ensemble.atoms import Atoms, element_masses, guess_elements, is_element, sorted_bonds
 from timme.ensemble.residues import NUCLEIC, PROTEIN, WATER, is_named
 from timme.io.files import kind, read_bytes
 from timme.io.structures import Cell, Model, StructureFile
@@ -30,7 +23,7 @@ _CUT = "its last line is cut off: copy or download the file again"
 _NO_END = "the file has no END: check that it is complete"
 _WIDTH, _END_OF_COORDINATES = 80, 54  # columns of lines of PDB files
 _FIELDS = {
-    "serials": (6, 11), "names": (12, 16), "altlocs": (16, 17), "resnames": (17, 21),
+    "names": (12, 16), "altlocs": (16, 17), "resnames": (17, 21),
     "chains": (21, 22), "resids": (22, 26), "icodes": (26, 27), "x": (30, 38), "y": (38, 46),
     "z": (46, 54), "occupancies": (54, 60), "segments": (72, 76), "elements": (76, 78),
 }  # fmt: skip
@@ -44,10 +37,8 @@ _TAGS = {
 }  # fmt: skip
 _NAMES = ("names", "elements", "resnames", "resids", "icodes", "chains", "altlocs")
 _LAST = ("END", "CONECT", "MASTER")  # records that end a whole file
-_LONGEST_LINK = 3.5  # Å: atoms farther apart are not bonded, whatever the file says
 
-Lines = npt.NDArray[np.uint8 | np.uint32]  # (lines, 80), characters
-Links = Sequence[tuple[Hashable, Hashable]]
+Lines = npt.NDArray[np.uint8]  # (lines, 80), characters of Latin-1
 Texts = dict[str, Any]  # by name, (atoms,) each, as a file has them
 
 
@@ -79,12 +70,7 @@ def read_pdb(path: Path) -> StructureFile:
         _cell([line[start:stop] for start, stop in _CELL], line[55:66].strip())
         for line in _field(lines[words == "CRYST1"], 0, _WIDTH).tolist()
     ]
-    first, *others = (_field(lines[words == "CONECT"], k, k + 5).tolist() for k in range(6, 31, 5))
-    links = [pair for other in others for pair in zip(first, other, strict=True) if pair[1].strip()]
-    serials = texts["serials"][texts["models"] == texts["models"][0]]
-    if len(np.unique(serials)) < len(serials):  # they began again
-        links = []
-    models = _read_models(path, texts, cells, texts["serials"].tolist(), links)
+    models = _read_models(path, texts, cells)
     last = words[words != ""][-1]
     whole = last in _LAST or (last == "ENDMDL" and len(models) == 1)
     return StructureFile(path, models, "" if whole else f"{path}: {_NO_END}")
@@ -105,26 +91,16 @@ def read_mmcif(path: Path) -> StructureFile:
     for name, tags in _TAGS.items():
         column = fields(*tags)
         meaning = {field: cif.as_string(field) for field in set(column)}  # "" for . and ?
-        if len(meaning) == 1:  # most often of columns of "." or "?"
-            texts[name] = np.full(n_atoms, meaning[column[0]])
-            continue
-        if any(field != text for field, text in meaning.items()):
-            column = [meaning[field] for field in column]
-        texts[name] = np.array(column, np.str_)
+        texts[name] = np.array([meaning[field] for field in column], np.str_)
     names = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
     sizes = [cif.as_string(str(block.find_value(f"_cell.{name}"))) for name in names]
     group = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
     cell = _cell([size.partition("(")[0] for size in sizes], group)
-    links = list(_read_links(block))
-    columns = [texts[name].tolist() for name in ("chains", "resids", "icodes", "names")]
-    keys = list(zip(*columns, strict=True)) if links else []
-    return StructureFile(path, _read_models(path, texts, [cell], keys, links), note)
+    return StructureFile(path, _read_models(path, texts, [cell]), note)
 
 
-def _read_models(
-    path: Path, texts: Texts, cells: Sequence[Cell | None], keys: Sequence[Hashable], links: Links
-) -> list[Model]:
-    """Models of a file; links are pairs of keys of atoms."""
+def _read_models(path: Path, texts: Texts, cells: Sequence[Cell | None]) -> list[Model]:
+    """Models of a file, each with its cell, or all with the same one."""
     coordinates = np.stack([_reals(texts[axis]) for axis in "xyz"], axis=1)
     for bad in np.flatnonzero(~np.isfinite(coordinates).all(axis=1)).tolist():
         got = " ".join(texts[axis][bad].strip() for axis in "xyz")
@@ -142,9 +118,6 @@ def _read_models(
             first = names
             atoms = _named_atoms(names, resids[own])
             altlocs = np.strings.strip(names["altlocs"])
-            place = {keys[k]: n for n, k in reversed([*enumerate(own.tolist())])} if links else {}
-            pairs = [(place[a], place[b]) for a, b in links if a in place and b in place]
-            atoms = _with_links(atoms, coordinates[own], pairs)
         label = f"{path}: model {number}"
         models.append(Model(label, atoms, altlocs, occupancies[own], coordinates[own], cell))
     return models
@@ -189,16 +162,6 @@ def _named_atoms(texts: Texts, resids: Ints) -> Atoms:
     return Atoms(names, elements, resnames, resids, icodes, chains, masses, sorted_bonds(()))
 
 
-def _with_links(atoms: Atoms, coordinates: Floats, pairs: list[tuple[int, int]]) -> Atoms:
-    """Atoms with those links that are covalent bonds, by their elements and lengths."""
-    bonds = sorted_bonds(pairs)
-    first, second = bonds.T
-    lengths = np.linalg.norm(coordinates[first] - coordinates[second], axis=1)
-    binds = covalent_radii(atoms.elements) > 0
-    kept = binds[first] & binds[second] & (first != second) & (lengths < _LONGEST_LINK)
-    return replace(atoms, bonds=bonds[kept])
-
-
 def _reals(fields: Sequence[str]) -> Floats:
     """Numbers of texts, NaN for those that are none."""
     try:
@@ -214,15 +177,10 @@ def _cell(fields: Sequence[str], symmetry: str) -> Cell | None:
 
 def _lines(data: bytes) -> Lines:
     """Lines of a PDB file, cut or filled up with blanks to 80 columns."""
-    if data.isascii():
-        padded = b"".join(line[:_WIDTH].ljust(_WIDTH) for line in data.split(b"\n"))
-        return np.frombuffer(padded, np.uint8).reshape(-1, _WIDTH)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    wide = "".join(line[:_WIDTH].ljust(_WIDTH) for line in text.split("\n")).encode("utf-32-le")
-    return np.frombuffer(wide, np.uint32).reshape(-1, _WIDTH)
+    with suppress(UnicodeDecodeError):  # of files in Latin-1
+        data = data.decode().encode("latin-1", "replace")  # as columns count characters
+    padded = b"".join(line[:_WIDTH].ljust(_WIDTH) for line in data.split(b"\n"))
+    return np.frombuffer(padded, np.uint8).reshape(-1, _WIDTH)
 
 
 def _field(lines: Lines, start: int, stop: int) -> Strings:
@@ -249,16 +207,3 @@ def _find_atoms(path: Path) -> tuple[cif.Block, str]:
     if inside and not data.endswith(b"\n"):
         raise ValueError(f"{path}: {_CUT}")
     return found[0], f"{path}: {_NO_END}" if inside else ""
-
-
-def _read_links(block: cif.Block) -> Iterator[tuple[Hashable, Hashable]]:
-    """Keys of linked atoms, without links to copies by symmetry."""
-    tags = ["?ptnr{}_auth_asym_id", "?ptnr{}_auth_seq_id", "?pdbx_ptnr{}_PDB_ins_code"]
-    tags = [tag.format(end) for end in "12" for tag in (*tags, "?ptnr{}_label_atom_id")]
-    symmetries = ["?ptnr1_symmetry", "?ptnr2_symmetry"]
-    for row in block.find("_struct_conn.", ["conn_type_id", *symmetries, *tags]):
-        link, here, there, *ends = (row.str(k) if row.has(k) else "" for k in range(len(row)))
-        if link.lower().startswith(("covale", "disulf")) and (
-            here == there or not here or not there
-        ):
-            yield tuple(ends[:4]), tuple(ends[4:])

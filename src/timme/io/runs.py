@@ -80,10 +80,8 @@ def choose(
             own = _by_times(own, times[own], bounds, source)
         kept += own[:: numbers[2]].tolist()
     if not kept:
-        raise ValueError(
-            f"{source}: of {len(times):,} snapshots, start={start}, stop={stop}, step={step} keep "
-            "none: choose others"
-        )
+        given = f"start={start}, stop={stop}, step={step}"
+        raise ValueError(f"{source}: of {len(times):,} snapshots, {given} keep none: choose others")
     return as_range(kept)
 
 
@@ -137,10 +135,8 @@ def _by_times(
     first, last, stride = (bound if isinstance(bound, float) else None for bound in bounds)
     steps = np.diff(times)
     if not (np.isfinite(times).all() and (steps > 0).all()):
-        raise ValueError(
-            f"{source}: its snapshots carry no times that always grow (many DCD files hold a "
-            "placeholder): choose them by number, from 0"
-        )
+        fault = f"{source}: its snapshots carry no times that always grow"
+        raise ValueError(f"{fault}: choose them by number, from 0")
     usual = float(np.median(steps)) if len(steps) else 0.0
     slack = _SLACK * usual + 2 * float(np.spacing(np.float32(np.abs(times).max())))
     low, high = (-np.inf if first is None else first), (np.inf if last is None else last)
@@ -149,8 +145,6 @@ def _by_times(
         return numbers
     every = round(stride / usual)
     if every < 1 or np.abs(every * steps - stride).max() > 2 * every * slack:
-        raise ValueError(
-            f"{source}: snapshots are {steps.min():g} to {steps.max():g} ps apart, of which step= "
-            f"{stride:g} ps is no multiple: choose another, or give step= as a number"
-        )
+        apart = f"snapshots are {steps.min():g} to {steps.max():g} ps apart"
+        raise ValueError(f"{source}: {apart}, of which step={stride:g} ps is no multiple")
     return numbers[::every]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count, filterfalse, groupby, islice
+from itertools import chain, count, filterfalse
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
@@ -212,52 +212,46 @@ def _best(versions: Sums) -> Version:
 def name_copies(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
     """Return models in which every copy of a chain has its own name, and notes on the first.
 
-    Programs of simulations write several molecules without chains, or all with the same one: where
-    residues of a chain come again, a copy of it begins.
+    Programs of simulations write several molecules without chains, or all with the same one.
     """
     named, notes = list[Model](), list[str]()
     for model in models:
         if named and model.is_like(models[0]):
             named.append(replace(model, atoms=named[0].atoms))
             continue
-        chains, copies = model.atoms.chains.astype(object), _copies(model)
+        chains, copies = model.atoms.chains.tolist(), _copies(model).tolist()
         candidates = chain(ascii_uppercase, ascii_lowercase, digits, map(str, count(10)))
         free = filterfalse(set(chains).__contains__, candidates)
-        for name in dict.fromkeys(chains[copies > 0].tolist()):
-            own = chains == name
-            names = [name] if name else []
-            names += islice(free, int(copies[own].max()) + 1 - len(names))
-            chains[own] = np.array(names, object)[copies[own]]
-            shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
-            if not named:
-                what = f"chain {name}" if name else "the chain without a name"
-                notes.append(f"{what} is there {len(names)} times, now named {shown}")
-        named.append(replace(model, atoms=replace(model.atoms, chains=chains.astype(np.str_))))
+        pairs = list(zip(chains, copies, strict=True))
+        renamed = [pair for pair in dict.fromkeys(pairs) if pair[1] or not pair[0]]
+        new = {pair: next(free) for pair in renamed} if max(copies) else {}
+        if new and not named:
+            shown = ", ".join([*new.values()][:4]) + ", …" * (len(new) > 4)
+            notes.append(f"chains are there more than once: copies are named {shown}")
+        names = [new.get(pair, pair[0]) for pair in pairs]
+        named.append(replace(model, atoms=replace(model.atoms, chains=np.array(names, np.str_))))
     return named, notes
 
 
 def _copies(model: Model) -> Ints:
-    """Number of the copy of its chain to which each atom belongs.
+    """Return the number of the copy of its chain to which each atom belongs.
 
-    A copy begins with a residue of which a part before has all heavy atoms, or two of them. One
-    atom that comes twice in a residue begins none, nor do hydrogens, which may be written apart,
-    and alternative locations.
+    A copy begins with a residue of which the first heavy atom was there before. Hydrogens, which
+    may be written apart, and alternative locations begin none.
     """
-    keys = model.keys()
+    residues, keys = residue_index(model.atoms), model.keys()
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
-    copies, current = np.zeros(len(keys), np.int64), Counter[str]()
-    seen, telling = defaultdict[str, set[Key]](set), np.flatnonzero(heavy).tolist()
-    if len({keys[place] for place in telling}) == len(telling):
-        return copies
-    for _, group in groupby(range(len(keys)), residue_index(model.atoms).__getitem__):
-        places = list(group)
-        names, of_chain = {keys[place] for place in places if heavy[place]}, keys[places[0]][0]
-        if names and len(names & seen[of_chain]) >= min(len(names), 2):
-            current[of_chain] += 1
-            seen[of_chain].clear()
-        seen[of_chain] |= names
-        copies[places] = current[of_chain]
-    return copies
+    copies, current, seen = np.zeros(len(keys), np.int64), Counter[str](), defaultdict(set)
+    last = -1
+    for place, (key, residue) in enumerate(zip(keys, residues.tolist(), strict=True)):
+        if heavy[place]:
+            if residue != last and key in seen[key[0]]:
+                current[key[0]] += 1
+                seen[key[0]].clear()
+            seen[key[0]].add(key)
+            last = residue
+        copies[place] = current[key[0]]
+    return copies[np.searchsorted(residues, residues, side="right") - 1]
 
 
 def _refuse_repeated(
@@ -267,13 +261,11 @@ def _refuse_repeated(
 
     Where models are alike, hydrogens may come twice, and atoms named by their elements.
     """
-    atoms = model.atoms
-    named = np.char.upper(atoms.names) != np.char.upper(atoms.elements)
-    residues = {keys[place][:3] for place in np.flatnonzero(named).tolist()}
-    seen = set[Key]()
+    atoms, seen = model.atoms, set[Key]()
+    free = np.strings.upper(atoms.names) == np.strings.upper(atoms.elements)
+    free |= np.isin(atoms.elements, HYDROGENS)
     for place in places:
-        free = atoms.elements[place] in HYDROGENS or keys[place][:3] not in residues
-        if keys[place] in seen and not (by_place and free):
+        if keys[place] in seen and not (by_place and free[place]):
             raise ValueError(
                 f"{model.label}: atom {atoms.label(place)} is there twice, without letters of "
                 "alternative locations: remove or rename one of the two"

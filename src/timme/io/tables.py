@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from timme._text import counted, is_number, one_line
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Frames
-from timme.io.files import read_bytes
+from timme.io.files import table_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,17 +55,12 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         Columns of frame, particle and coordinates: their names, or their numbers from 1 on. By
         default those of trackpy, TrackMate and other programs are found by their names.
     """
-    data, source, chosen = read_bytes(path), str(path), _listed(columns)
+    (lines, separator), source, chosen = table_lines(path), str(path), _listed(columns)
+    is_ended = lines[-1].endswith("\n")
+    lines = [" ".join(line.split()) if separator == " " else line.rstrip("\n") for line in lines]
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")] or [""]
-    separator = next((sign for sign in ";\t," if sign in lines[0]), " ")
-    lines = [" ".join(line.split()) for line in lines] if separator == " " else lines
-    try:
-        fields = list(csv.reader(lines[:4], delimiter=separator, skipinitialspace=True))
-        n_fields = list(map(len, csv.reader(lines, delimiter=separator, skipinitialspace=True)))
+        rows = partial(csv.reader, delimiter=separator, skipinitialspace=True)
+        fields, n_fields = list(rows(lines[:4])), list(map(len, rows(lines)))
     except csv.Error as error:
         raise ValueError(f"{source}: not a table: {error}") from None
     names = [name.strip(" '") for name in fields[0]]
@@ -72,10 +68,8 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
     n_heads = 0 if _are_numbers(chosen) and is_number(names[places[0]]) else 1
     for row, count in enumerate(n_fields[n_heads:], start=1):
         if count != len(names):
-            raise ValueError(
-                f"{source}: row {row}: {len(names)} columns are needed, got {count}: repair it; "
-                "where commas are decimal signs, separate columns by semicolons"
-            )
+            fault = f"row {row}: {len(names)} columns are needed, got {count}"
+            raise ValueError(f"{source}: {fault}: repair it, or separate columns by semicolons")
     if len(n_fields) < len(lines):
         raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
     unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
@@ -83,16 +77,15 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         heads = [row for row in fields[1:] if not is_number(row[places[0]])]
         n_heads += len(heads)
         unit = _unit(heads[-1][places[2]].strip("()")) if heads else unit
-    if not data.endswith(b"\n"):
+    if not is_ended:
         if lines[-1].endswith(separator):
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
-    rows = lines[n_heads:]
-    commas = any("," in row for row in rows[:1]) or not any("." in row for row in rows)
-    decimal = "," if separator != "," and commas and any("," in row for row in rows) else "."
-    if decimal == ",":
+    text, decimal = "\n".join(lines[n_heads:]), "."
+    if separator != "," and "," in text and "." not in text:
+        decimal = ","
         notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
-    values = _parse(rows, separator, decimal, places, source)
+    values = _parse(text, separator, decimal, places, source)
     return _tracks(values, source, unit, notes, spots=spots)
 
 
@@ -138,11 +131,9 @@ def _find_columns(names: list[str], chosen: list[str], source: str) -> tuple[lis
     else:
         places = _places(names, chosen) if chosen else _usual(names)
     if len(set(places)) < max(len(chosen), 3):
-        raise ValueError(
-            f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
-            f"and the table has {', '.join(names[:12])}: name them, or give numbers from 1 on "
-            "(columns='1,2,3,4')"
-        )
+        wanted, has = ", ".join(chosen) or "frame, particle, x", ", ".join(names[:12])
+        fault = f"columns {wanted} are needed, each once, and the table has {has}"
+        raise ValueError(f"{source}: {fault}: name them, or give numbers from 1 on")
     taken = [names[place] for place in places]
     if chosen or taken[:3] == ["frame", "particle", "x"]:
         return places, []
@@ -176,14 +167,14 @@ def _unit_of(names: Sequence[str], source: str) -> str:
 
 
 def _parse(
-    rows: list[str], separator: str, decimal: str, places: list[int], source: str
+    text: str, separator: str, decimal: str, places: list[int], source: str
 ) -> list[pd.Series[Any]]:
     """Columns at some places, those of particles as text."""
     import pandas as pd
 
     try:
         table = pd.read_csv(
-            io.StringIO("\n".join(rows)),
+            io.StringIO(text),
             sep=separator,
             decimal=decimal,
             header=None,
@@ -191,8 +182,8 @@ def _parse(
             dtype={places[1]: str},
             na_values="-",
             index_col=False,
-            skipinitialspace=True,
             low_memory=False,
+            skipinitialspace=True,
         )
     except ValueError as error:
         raise ValueError(f"{source}: the table has no rows: {one_line(error)}") from None
@@ -212,9 +203,8 @@ def _tracks(
         notes.append(f"left out {np.sum(~kept)} of {len(kept)} spots that belong to no track")
     faults = (particle < 0) | ~np.isfinite(numbers[:, 0]) | np.isinf(numbers).any(axis=1)
     for row in np.flatnonzero(kept & faults)[:1]:
-        raise ValueError(
-            f"{source}: row {row + 1}: a frame, a particle and finite coordinates are needed"
-        )
+        fault = f"row {row + 1}: a frame, a particle and finite coordinates are needed"
+        raise ValueError(f"{source}: {fault}")
     particle, positions = particle[kept], numbers[kept, 1:]
     if np.isnan(positions[:, 2:]).all() or (spots and np.ptp(positions[:, 2:]) == 0):
         positions = positions[:, :2]
@@ -255,15 +245,12 @@ def _refuse_twice_or_too_many(
     cell = np.sort(frame * len(names) + particle)
     for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
         name = str(names[who]).removesuffix(".0")
-        raise ValueError(
-            f"{source}: particle {name} is in frame {times[when]:.15g} twice: remove one"
-        )
+        fault = f"particle {name} is in frame {times[when]:.15g} twice"
+        raise ValueError(f"{source}: {fault}: remove one")
     size, left = 8 * math.prod(shape), memory.available()
     if left is not None and size > left:
-        raise ValueError(
-            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
-            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
-        )
+        fault = f"{shape[1]} particles in {shape[0]} frames need {memory.shown(size)}"
+        raise ValueError(f"{source}: {fault}, {memory.shown(left)} are left: leave out particles")
 
 
 def _numeric(values: Any, source: str) -> Floats:

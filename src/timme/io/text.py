@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -15,7 +14,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats
 from timme.ensemble.frames import Frame
-from timme.io.files import FrameHead, Trajectory, index_frames, read_bytes, stamp
+from timme.io.files import FrameHead, Trajectory, cached, index_frames, read_bytes
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GRO_NAMES, _GRO_PLACES = 15, 20  # columns of names, and before the coordinates
@@ -32,15 +31,7 @@ _COLUMNS = {  # properties of XYZ files as columns of dumps
     **dict.fromkeys(("image", "images", "imageflag", "periodicimage"), ("ix", "iy", "iz")),
     **{name: (name,) for name in ("type", "ix", "iy", "iz")},
 }
-# Styles of units: the unit of coordinates, how many of it theirs is, and ps in a time.
-_STYLES = {
-    "": ("", 1.0, np.nan),
-    "gromacs": ("Å", 10.0, 1.0),
-    "real": ("Å", 1.0, 1e-3),
-    "metal": ("Å", 1.0, 1.0),
-    "nano": ("Å", 10.0, 1e3),
-    "electron": ("Å", 0.529177210903, 1e-3),
-}
+_NM = 10.0  # Å, of GRO files
 
 
 class _Head(NamedTuple):
@@ -48,9 +39,7 @@ class _Head(NamedTuple):
 
     n_atoms: int
     n_lines: int  # that follow
-    style: str = ""  # of units
-    time: float = np.nan
-    step: float = np.nan
+    time: float = np.nan  # in ps in GRO files, else steps
     columns: tuple[str, ...] = ()  # of the lines of atoms, none of GRO files
     cell: Floats = np.zeros((3, 3))
     origin: Floats = np.zeros(3)
@@ -63,9 +52,9 @@ class _Head(NamedTuple):
             ways = [[x + end for end in endings if x + end in self.columns] for x in "xyz"]
             if all(ways[:2]) and (ways[2] or not {"z", "zu", "zs", "zsu"} & {*self.columns}):
                 return [way[0] for way in ways if way]
+        got = " ".join(self.columns)
         raise ValueError(
-            "it has no positions: it needs columns x y z, xs ys zs, xu … or xsu …, or pos:R:3 in "
-            f"XYZ, got {' '.join(self.columns)}: write it with these"
+            f"columns x y z, xs ys zs, xu … or xsu …, or pos:R:3 are needed, got {got}"
         )
 
     @property
@@ -86,17 +75,16 @@ def index_text(read_head: ReadHead, path: Path) -> Trajectory:
         found = index_frames(_walk(read_head, stream))
         stream.seek(0)
         head, lines = _next(read_head, stream)
-    (unit, scale, picoseconds), frame = _STYLES.get(head.style, _STYLES[""]), _parse(head, lines)
+    frame, is_gro = _parse(head, lines), not head.columns
     order = slice(None) if frame.ids is None else np.argsort(frame.ids, kind="stable")
     molecules = None
     if "mol" in head.columns:
         molecules = _numbers(lines, head.columns, ["mol"])[order, 0].astype(np.int64)
     return replace(
         found,
-        in_steps=bool(np.isnan(head.time * picoseconds) and not np.isnan(head.step)),
-        unit=unit,
-        scale=scale,
-        rounding=0.0 if head.columns else round(scale * 10.0 ** (5 - _gro_width(lines[0])), 9),
+        in_steps=not is_gro,
+        unit="Å" if is_gro else "",
+        rounding=round(_NM * 10.0 ** (5 - _gro_width(lines[0])), 9) if is_gro else 0.0,
         ids=None if frame.ids is None else frame.ids[order],
         names=None if frame.names is None else frame.names[order],
         molecules=molecules,
@@ -106,37 +94,29 @@ def index_text(read_head: ReadHead, path: Path) -> Trajectory:
 def read_text(read_head: ReadHead, stream: BinaryIO, file: Trajectory, number: int) -> Frame:
     """Return one frame of a file."""
     stream.seek(0 if file.offsets is None else int(file.offsets[number]))
-    found = _parse(*_next(read_head, stream))
-    box = None if found.box is None else file.scale * found.box
-    return found._replace(positions=file.scale * found.positions, box=box)
+    return _parse(*_next(read_head, stream))
 
 
 def open_text(path: str | Path) -> BinaryIO:
     """Open a text for reading bytes; a compressed one is unpacked into memory."""
     if Path(path).suffix.lower() in {".gz", ".bz2"}:
-        return io.BytesIO(_unpacked(str(path), stamp(path)))
+        return io.BytesIO(_unpacked(path))
     return Path(path).open("rb")
 
 
-@lru_cache(maxsize=1)
-def _unpacked(path: str, changed: tuple[int, int]) -> bytes:
-    del changed  # another file under the same name is unpacked anew
-    return read_bytes(path)
+_unpacked = cached(read_bytes)
 
 
 def _walk(read_head: ReadHead, stream: BinaryIO) -> Iterator[FrameHead]:
     """Yield the heads of frames whose lines are all there."""
-    offset, before, picoseconds = 0, list[bytes](), np.nan
+    offset, before = 0, list[bytes]()
     while (head := read_head(stream)) is not None:
         lines = list(islice(stream, head.n_lines))
         if head.n_atoms < 1 or len(lines) < head.n_lines:
             raise ValueError(f"{len(lines)} lines of {head.n_atoms} atoms are there")
         if not lines[-1].endswith(b"\n") and _is_cut(head, lines, before):
             raise ValueError("its last line is cut off")
-        if not offset:
-            picoseconds = _STYLES.get(head.style, _STYLES[""])[2]
-        time = head.step if np.isnan(head.time * picoseconds) else head.time * picoseconds
-        yield FrameHead(offset, head.n_atoms, time, bool(head.columns and head.images))
+        yield FrameHead(offset, head.n_atoms, head.time, bool(head.columns and head.images))
         offset, before = stream.tell(), lines[-1:]
 
 
@@ -178,10 +158,12 @@ def read_gro_head(stream: BinaryIO) -> _Head | None:
     if not number.strip().isdigit():
         raise ValueError("its second line is not its number of atoms")
     time = _GRO_TIME.search(title)
-    return _Head(int(number), int(number) + 1, "gromacs", float(time[1]) if time else np.nan)
+    return _Head(int(number), int(number) + 1, float(time[1]) if time else np.nan)
 
 
 def _parse_gro(head: _Head, lines: list[bytes]) -> Frame:
+    if not all(map(bytes.isascii, lines)):  # columns count characters
+        lines = [line.decode("utf-8", "replace").encode("latin-1", "replace") for line in lines]
     width = _gro_width(lines[0])
     columns = slice(_GRO_PLACES, _GRO_PLACES + 3 * width)
     packed = b"".join(line[columns] for line in lines[:-1])
@@ -194,7 +176,7 @@ def _parse_gro(head: _Head, lines: list[bytes]) -> Frame:
     box = np.diag(numbers[:3])
     box[_GRO_TILTS] = numbers[3:] if len(numbers) == 9 else 0.0
     names = np.frombuffer(b"".join(line[:_GRO_NAMES] for line in lines[:-1]), f"S{_GRO_NAMES}")
-    return Frame(positions, box, names=names.astype(np.str_))
+    return Frame(_NM * positions, _NM * box, names=np.strings.decode(names, "latin-1"))
 
 
 def _gro_width(line: bytes) -> int:
@@ -256,16 +238,13 @@ def read_dump_head(stream: BinaryIO) -> _Head | None:
 
 
 def _dump_head(items: dict[str, list[list[str]]], columns: tuple[str, ...]) -> _Head:
-    def value(item: str, otherwise: str = "nan") -> str:
-        return items[item][1][0] if item in items else otherwise
-
     try:
-        (words, *rows), count = items["BOX"], int(value("NUMBER OF ATOMS"))
-        time, step, bounds = float(value("TIME")), float(value("TIMESTEP")), np.array(rows, float)
+        (words, *rows), count = items["BOX"], int(items["NUMBER OF ATOMS"][1][0])
+        time, bounds = float(items["TIMESTEP"][1][0]), np.array(rows, float)
         tilts = bounds[:, 2] if bounds.shape == (3, 3) else np.zeros(3)
         low, high = bounds[:, :2].T.copy()
     except (KeyError, ValueError, IndexError):
-        raise ValueError("its NUMBER OF ATOMS, BOX BOUNDS, step or time is no number") from None
+        raise ValueError("its NUMBER OF ATOMS, BOX BOUNDS or TIMESTEP is no number") from None
     # The bounds of a tilted box are those of the brick around it.
     xy, xz, yz = tilts
     low[:2] -= min(0.0, xy, xz, xy + xz), min(0.0, yz)
@@ -276,8 +255,7 @@ def _dump_head(items: dict[str, list[list[str]]], columns: tuple[str, ...]) -> _
         raise ValueError("its BOX BOUNDS are no low and high ones, with tilts xy xz yz or without")
     flags = [word for word in words if len(word) == 2 and set(word) <= set("pfsm")]
     periodic = np.array([flag == "pp" for flag in flags] if len(flags) == 3 else [True] * 3)
-    style = value("UNITS", "").lower()
-    return _Head(count, count, style, time, step, columns, cell, low, periodic)
+    return _Head(count, count, time, columns, cell, low, periodic)
 
 
 def _parse_columns(head: _Head, lines: list[bytes]) -> Frame:

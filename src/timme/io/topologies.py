@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from timme._arrays import Floats, Ints, Strings
 from timme._text import one_line
 from timme.ensemble.atoms import Atoms, element_masses, guess_elements, is_element, sorted_bonds
 from timme.ensemble.frames import Frame
-from timme.io.files import STRUCTURES, Trajectory, cell_box, kind, read_bytes, stamp
+from timme.io.files import STRUCTURES, Trajectory, cached, cell_box, kind, read_bytes
 from timme.io.pdb import read_structure
 
 LAMMPS_DATA = frozenset((".data", ".lmp"))
@@ -27,10 +26,6 @@ _STYLES = {
     **dict.fromkeys(("molecular", "angle", "bond"), "id resid type x y z"),
     **dict.fromkeys(("charge", "dipole", "spin"), "id type charge x y z"),
     "atomic": "id type x y z",
-}
-_REMEDIES = {
-    ".top": "of GROMACS, its TPR or GRO file",
-    ".xml": "of TrackMate, its spots as a table (Spots, Export to CSV)",
 }
 _TEXTS = ("names", "types", "elements", "resnames", "icodes", "chainIDs", "segids")
 _AS_IT_IS = "read by MDAnalysis as it is"
@@ -60,11 +55,8 @@ def read_topology(path: Path) -> Topology:
             atoms = atoms_of_group(group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         fault = one_line(error).partition(", nor a ")[0].replace(str(path), "it")[:120]
-        remedy = _REMEDIES.get(kind(path), "trajectories come after it")
-        raise ValueError(
-            f"{path}: not a topology that can be read ({fault}): give a PDB, mmCIF, GRO, PSF, TPR, "
-            f"PRMTOP or LAMMPS data file; {remedy}"
-        ) from None
+        fault = f"not a topology that can be read ({fault})"
+        raise ValueError(f"{path}: {fault}: name a PDB, GRO, PSF, TPR or other first") from None
     if kind(path) not in LAMMPS_DATA:
         return Topology(atoms)
     several = len(np.unique(atoms.resids)) > 1
@@ -101,19 +93,6 @@ def _texts(group: Any, name: str) -> Strings:
     return np.strings.strip(np.array([str(value) for value in values], np.str_))
 
 
-def refuse_without_coordinates(path: Path) -> None:
-    """Refuse a file of which MDAnalysis reads no coordinates."""
-    from MDAnalysis.coordinates.core import get_reader_for
-
-    try:
-        get_reader_for(str(path))
-    except ValueError:
-        raise ValueError(
-            f"{path}: no coordinates are read from {kind(path) or 'such'} files: name a trajectory "
-            "after it if it is a topology"
-        ) from None
-
-
 def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
     """Find the frames of a file that only MDAnalysis reads."""
     with open_by_library(path, n_atoms) as reader:
@@ -126,7 +105,7 @@ def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
 def open_by_library(path: str | Path, n_atoms: int | None) -> Iterator[Any]:
     """Open a file for MDAnalysis, whose reader is kept, as it builds its index anew."""
     with quiet():
-        yield _reader(str(Path(path).absolute()), n_atoms, stamp(path))
+        yield _reader(path, n_atoms)
 
 
 def read_by_library(reader: Any, file: Trajectory, number: int) -> Frame:
@@ -170,14 +149,16 @@ def quiet() -> Iterator[None]:
             sys.unraisablehook = before
 
 
-@lru_cache(maxsize=1)
-def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
+@cached
+def _reader(path: Path, n_atoms: int | None) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
-    del changed  # another file under the same name is opened anew
-    reader = get_reader_for(path)
     try:
-        return reader(path, n_atoms=n_atoms, **_options(Path(path)))
+        reader = get_reader_for(str(path))
+    except ValueError:
+        raise ValueError("it holds no coordinates: name a trajectory after a topology") from None
+    try:
+        return reader(str(path), n_atoms=n_atoms, **_options(path))
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001, readers raise what they stumble over
@@ -195,15 +176,10 @@ def _options(path: Path) -> dict[str, str]:
     lines = iter(read_bytes(path).decode("latin-1").splitlines())
     title = next((line for line in lines if line.split()[:1] == ["Atoms"]), "")
     row = next(filter(None, (line.partition("#")[0].split() for line in lines)), [])
-    style = title.partition("#")[2].strip().partition(" ")[0]
     n_columns = len(row) - 3 if len(row) > 7 else len(row)
-    if style not in _STYLES and n_columns == 5:
-        style = "atomic"
-    elif style not in _STYLES and n_columns == 6 and "." in row[2]:
-        style = "charge"
-    elif style not in _STYLES and n_columns == 7 and row[2].isdigit():
-        style = "full"
-    columns = _STYLES.get(style, "")
+    usual = {5: "atomic", 6: "charge" if "." in row[2] else "", 7: "full"}.get(n_columns, "")
+    style = title.partition("#")[2].strip().partition(" ")[0]
+    columns = _STYLES.get(style if style in _STYLES else usual, "")
     if not columns or len(row) < len(columns.split()):
         raise ValueError("the columns of atoms are unknown: name their style, as 'Atoms # charge'")
     return {"atom_style": columns}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,12 +15,13 @@ import numpy as np
 from timme._arrays import Coordinates, Floats, Ints
 from timme._text import one_line
 from timme.ensemble import Atoms, Ensemble, Frames
-from timme.ensemble.atoms import element_masses, guess_elements
+from timme.ensemble.atoms import guess_elements
 from timme.ensemble.frames import Frame
 from timme.io import binary, text, topologies
 from timme.io.files import (
     STRUCTURES,
     Trajectory,
+    cached,
     cell_box,
     checked_file,
     kind,
@@ -33,7 +34,7 @@ from timme.io.structures import Model
 from timme.io.topologies import LAMMPS_DATA, Topology, read_topology
 
 # Trajectories that are read without a topology; a list of one kind is one trajectory.
-_BARE = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".lammpstrj"))
+_BARE = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".lammpstrj", ".npy"))
 _IN_A_ROW = _BARE | {".gsd", ".xyz"}
 
 
@@ -87,7 +88,7 @@ class FileSource:
             positions, box, images = frame.positions, frame.box, frame.images
             boxes[row] = 0.0 if box is None else box
             if unfold and images is not None and box is not None:
-                if not images.any():
+                if not images.any() and number not in {0, *self.starts}:
                     self._refuse_reset(number)
                 positions = positions + images @ box  # of the file, which is not reduced
             if positions.dtype.itemsize > found.dtype.itemsize:
@@ -105,13 +106,10 @@ class FileSource:
 
     def _refuse_reset(self, number: int) -> None:
         """Refuse image flags that are all 0 after a snapshot in which some were not."""
-        before = [] if number in {0, *self.starts} else [number - 1]
-        for _, frame in self._frames(before):
+        for _, frame in self._frames([number - 1]):
             if frame.images is not None and frame.images.any():
-                raise ValueError(
-                    f"{self.files[0].path}: image flags of all atoms are 0 from snapshot "
-                    f"{number + 1:,} on: read what is before and after it apart (start=, stop=)"
-                )
+                fault = f"image flags begin again at 0 in snapshot {number + 1:,}"
+                raise ValueError(f"{self.files[0].path}: {fault}: start or stop there (start=)")
 
 
 def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> Trajectory:
@@ -120,11 +118,7 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     ``n_atoms`` is the number of atoms, for formats that do not tell it.
     """
     path = checked_file(path)
-    before, again = stamp(path), "copy or write the file again"
-    if kind(path) in _BINARY and path.suffix.lower() in {".gz", ".bz2"}:
-        raise ValueError(f"{path}: it is compressed: unpack it first")
-    if kind(path) not in FORMATS:
-        topologies.refuse_without_coordinates(path)
+    before, again = stamp(path), "copy, unpack or write the file again"
     try:
         found = _format(path, n_atoms).find(path)
     except ImportError:
@@ -165,26 +159,23 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     first, others = paths[0], paths[1:]
     bare, kinds = kind(first) in _BARE, {kind(path) for path in paths}
     if (listed or bare) and not (len(kinds) == 1 and kinds <= _IN_A_ROW):
-        raise ValueError(
-            f"{first}: a list needs files of one kind: give a topology first, then its trajectories"
-        )
+        raise ValueError(f"{first}: give a topology first, then trajectories, or files of one kind")
     if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
     # Its index shows that a file holds what it announces, before a library takes memory for it.
     own = index_file(first, cut=cut) if kind(first) in FORMATS.keys() - STRUCTURES else None
-    unnamed = own is not None and (bare or kind(first) == ".xyz")
-    topology = _topology_of(own) if own is not None and unnamed else read_topology(first)
-    n_atoms, alike = len(topology.atoms), own is not None and len(others) > 0 and len(kinds) == 1
+    unnamed = own if bare or kind(first) == ".xyz" else None
+    topology = read_topology(first) if unnamed is None else _topology_of(unnamed)
+    n_atoms = len(topology.atoms)
     files = [index_file(path, n_atoms, cut=cut) for path in others]
-    if not files:
-        files = [own or index_file(first, n_atoms, cut=cut)]
-    elif own is not None and alike:
-        alone = all(file.n_frames == 1 for file in (own, *files))  # each a snapshot
-        files = [own, *files] if bare or alone or own.n_frames > 1 else files
+    singles = all(file.n_frames == 1 for file in files)
+    alike = own is not None and len(kinds) == 1 and (bare or own.n_frames > 1 or singles)
+    if alike or not others:  # the first one holds snapshots, too
+        files.insert(0, own or index_file(first, n_atoms, cut=cut))
     for file in files:
         refuse_other_atoms(file, topology, str(first.absolute()))
     notes = [file.note for file in files if file.note]
-    if bare:
+    if bare and kind(first) != ".npy":
         notes.append(f"{first}: without a topology, sites have no names but types, and no bonds")
     units = {file.unit for file in files}
     if kind(first) in LAMMPS_DATA and ".dcd" in {kind(path) for path in others}:
@@ -194,7 +185,7 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     draft = Ensemble(frames, atoms, np.arange(len(atoms)), unit, sources=sources)
     return replace(
         draft,
-        independent=alike and not bare and all(file.n_frames == 1 for file in files),
+        independent=not bare and alike and len(files) > 1 == max(file.n_frames for file in files),
         rounding=max(file.rounding for file in files),
         notes=tuple(notes),
         molecules=topology.molecules,
@@ -206,10 +197,9 @@ def _topology_of(file: Trajectory) -> Topology:
     """Return atoms as a trajectory names them."""
     atoms = Atoms.unnamed(file.n_atoms)
     if file.names is not None:
-        elements = guess_elements(file.names, atoms.resnames)
         resids = np.ones(file.n_atoms, np.int64) if file.ids is None else file.ids
-        atoms = replace(atoms, names=file.names, elements=elements, resids=resids)
-        atoms = replace(atoms, masses=element_masses(elements))
+        atoms = replace(atoms, names=file.names, resids=resids)
+        atoms = atoms.with_elements(guess_elements(file.names, atoms.resnames))
     return Topology(atoms, file.ids, file.molecules)
 
 
@@ -229,9 +219,9 @@ def _opened(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
             return _in_order(form.read(handle, file, number), file)
         except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
             refuse_changed(file.path, file.stamp)
+            fault = f"frame {number + 1} cannot be read ({one_line(error)[:200]})"
             raise ValueError(
-                f"{file.path}: frame {number + 1} cannot be read ({one_line(error)[:200]}): copy "
-                "or write the file again, or stop before that frame (stop=)"
+                f"{file.path}: {fault}: write it again, or stop before (stop=)"
             ) from None
 
     refuse_changed(file.path, file.stamp)
@@ -268,20 +258,17 @@ def _format(path: Path, n_atoms: int | None) -> Format:
 # ---- structures behind a topology ----------------------------------------------------------------
 
 
+_structure = cached(read_structure)
+
+
 def _index_models(path: Path) -> Trajectory:
-    with _open_models(str(path)) as models:
-        names, times = models[0].atoms.names, np.full(len(models), np.nan)
+    models = _structure(path).models
+    names, times = models[0].atoms.names, np.full(len(models), np.nan)
     return Trajectory(len(models), len(names), times, rounding=0.001, names=names)
 
 
 def _open_models(path: str) -> AbstractContextManager[list[Model]]:
-    return nullcontext(_models(path, stamp(path)))
-
-
-@lru_cache(maxsize=1)
-def _models(path: str, changed: tuple[int, int]) -> list[Model]:
-    del changed  # another file under the same name is read anew
-    return read_structure(Path(path)).models
+    return nullcontext(_structure(path).models)
 
 
 def _read_model(models: list[Model], file: Trajectory, number: int) -> Frame:
@@ -292,7 +279,6 @@ def _read_model(models: list[Model], file: Trajectory, number: int) -> Frame:
 
 
 _open = partial(open, mode="rb")
-_BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".gsd", ".npy"))
 FORMATS = {
     **{
         name: Format(partial(binary.index_xdr, head), _open, partial(binary.read_xdr, head))
