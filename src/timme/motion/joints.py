@@ -112,7 +112,6 @@ def relative(
     weights: npt.ArrayLike | None,
 ) -> Relative:
     """Return the poses of a body as seen from another."""
-    fits.require_dimensions(ensemble, "hinges")
     moving, still = fits.body_sites(ensemble, body), fits.body_sites(ensemble, reference)
     shared = np.intersect1d(moving, still)
     if len(shared):

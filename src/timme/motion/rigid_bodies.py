@@ -23,14 +23,14 @@ from timme.ensemble import Atoms, Ensemble
 from timme.hierarchy.partition import rand_index, rank_labels
 from timme.hierarchy.tree import Hierarchy, Quantity, grow
 from timme.motion.body_search import Level, Search
-from timme.motion.fits import degeneracy, require_dimensions, require_orientation, some_snapshots
+from timme.motion.fits import degeneracy, require_orientation, some_snapshots
 from timme.motion.pieces import LEAST, follow, merges
 
 REST = Quantity(
     "rest", words="rest that no rigid motion accounts for", clusters="rigid bodies", is_length=True
 )
 _FRAMES = 100  # snapshots at most
-_ALIKE = 0.9  # of the residues of copies are the same in the same order
+_ALIKE = 0.7  # of the residues of copies are the same in the same order
 _ABOVE = 1 + 1e-9  # times a rest: what is larger is no rounding
 
 
@@ -114,7 +114,6 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     >>> found.n_bodies, bool((found.labels == planted.labels).mean() > 0.95)
     (2, True)
     """
-    require_dimensions(ensemble, "rigid bodies")
     snapshots = some_snapshots(ensemble, _FRAMES)
     copies = find_copies(ensemble.sites)
     if any(_flaw(snapshots[:, own]) for own in copies):
