@@ -32,11 +32,11 @@ from timme.motion.pieces import (
     all_pairs,
     assign,
     follow,
-    increases,
     merges,
     mobile_sites,
     patches,
     stillness,
+    unite,
 )
 from timme.series import effective_size
 
@@ -92,55 +92,43 @@ class Search:
         squares = base.rests / base.sizes
         limits = _BESIDE**2 * np.minimum(squares, np.median(squares))
         labels = _join_still(tracks, kept, base, limits)
-        again = np.flatnonzero(labels >= 0)
-        if len(again) > len(kept):
-            kept = again
-            base = assign(tracks[kept], labels[kept], least=PART)
+        kept = np.flatnonzero(labels >= 0)
         inner = tracks[kept]
-        found = {1: follow(inner, np.zeros(len(kept), np.int64))}
+        base = assign(inner, labels[kept], least=PART)
+        by_number = {1: follow(inner, np.zeros(len(kept), np.int64))}
         for each in _candidates(base, asked):
             pieces = assign(inner, each, least=min(LEAST, len(kept)))
-            found.setdefault(pieces.n_bodies, pieces)
-        by_number = tuple(found[number] for number in sorted(found))
-        known = n_effective or _count_independent(inner, by_number[-1], ordered=ordered)
-        search = cls(tracks, ordered, kept, base.labels, by_number, known, (), 0)
-        levels = tuple(search._account())
-        chosen = _best(levels) if asked is None else _place_of(asked, levels)
-        return replace(search, levels=levels, chosen=chosen)
+            by_number.setdefault(pieces.n_bodies, pieces)
+        found = tuple(by_number[number] for number in sorted(by_number))
+        known = n_effective or _count_independent(inner, found[-1], ordered=ordered)
+        levels, cuts = list[Level](), dict[bytes, float]()
+        for each in found:
+            gap = _gap(inner, each, base.labels, known, cuts)
+            sharp = sharpness(inner, each, found[0]) if gap >= GAP else np.nan
+            rest = float(np.sqrt(each.rests.sum() / inner[:, :, 0].size))
+            # Mobile sites join bodies where they are still enough.
+            limits = _STILL**2 * each.rests / each.sizes
+            own = frozen(rank_labels(_join_still(tracks, kept, each, limits)))
+            levels.append(Level(each.n_bodies, gap, sharp, rest, own, (rest,)))
+        chosen = _choose(levels, asked)
+        return cls(tracks, ordered, kept, base.labels, found, known, tuple(levels), chosen)
 
     def again(self, half: Bools) -> Search:
         """Search half of the snapshots (snapshots,)."""
         tracks = np.ascontiguousarray(self.tracks[:, half])
         return Search.of(tracks, ordered=self.ordered, n_effective=self.n_effective / 2)
 
-    def _account(self) -> Iterator[Level]:
-        """What each number of bodies accounts for."""
-        inner, cuts = self.tracks[self.kept], dict[bytes, float]()
-        whole = self.found[0]
-        for each in self.found:
-            wide = _gap(inner, each, self.pieces, self.n_effective, cuts)
-            sharp = sharpness(inner, each, whole) if wide >= GAP else np.nan
-            rest = float(np.sqrt(each.rests.sum() / inner[:, :, 0].size))
-            # Mobile sites join bodies where they are still enough.
-            limits = _STILL**2 * each.rests / each.sizes
-            labels = rank_labels(_join_still(self.tracks, self.kept, each, limits))
-            yield Level(each.n_bodies, wide, sharp, rest, frozen(labels), (rest,))
 
-
-def _best(levels: Sequence[Level]) -> int:
-    """Place of the most bodies with a wide gap that do not bend; 0 if none have."""
-    wide = [place for place, level in enumerate(levels) if level.gap >= GAP and not level.bends]
-    return max(wide, default=0)
-
-
-def _place_of(n_bodies: int, levels: Sequence[Level]) -> int:
-    there = [level.n_bodies for level in levels]
-    if n_bodies not in there:
-        words = ", ".join(map(str, there))
-        raise ValueError(
-            f"{n_bodies} bodies of at least {LEAST} sites were not found, only {words}"
-        )
-    return there.index(n_bodies)
+def _choose(levels: Sequence[Level], asked: int | None) -> int:
+    """Place of the most bodies with a wide gap that do not bend, 0 if none have; or as asked."""
+    if asked is None:
+        wide = [place for place, each in enumerate(levels) if each.gap >= GAP and not each.bends]
+        return max(wide, default=0)
+    numbers = [level.n_bodies for level in levels]
+    if asked not in numbers:
+        words = f"{asked} bodies of at least {LEAST} sites were not found, only "
+        raise ValueError(words + ", ".join(map(str, numbers)))
+    return numbers.index(asked)
 
 
 def sharpness(tracks: Floats, pieces: Pieces, whole: Pieces) -> float:
@@ -206,13 +194,13 @@ def _gap(
     """
     if pieces.n_bodies < 2:
         return float("nan")
-    joining = increases(pieces, all_pairs(pieces.n_bodies)).min()
+    joining = unite(pieces, all_pairs(pieces.n_bodies))[0].min()
     cutting = max(_gain_of_noise(pieces, n_effective), _TINY)
     for body in range(pieces.n_bodies):
-        members = np.flatnonzero(pieces.labels == body)
-        if members.tobytes() not in cuts:
-            cuts[members.tobytes()] = _best_cut(tracks[members], start[members])
-        cutting = max(cutting, cuts[members.tobytes()])
+        own = pieces.labels == body
+        if own.tobytes() not in cuts:
+            cuts[own.tobytes()] = _best_cut(tracks[own], start[own])
+        cutting = max(cutting, cuts[own.tobytes()])
     return float(joining / cutting)
 
 
@@ -229,7 +217,7 @@ def _best_cut(tracks: Floats, start: Ints) -> float:
     for least in (PART, LEAST):
         cut = assign(tracks, halves, least=least)
         if cut.n_bodies == 2:
-            best = max(best, float(increases(cut, np.array([[0, 1]]))[0]))
+            best = max(best, float(unite(cut, all_pairs(2))[0][0]))
         if cut.sizes.min() >= LEAST:
             break
     return best

@@ -180,7 +180,7 @@ def _checked_edges(edges: npt.ArrayLike) -> Floats:
 
 def _runs(ensemble: Ensemble, lags: Sequence[int]) -> list[Ints]:
     """Snapshots of each run, where lags and dimensions are as they must be."""
-    require_dimensions(ensemble, "two-point correlations")
+    require_dimensions(ensemble)
     number = np.zeros(ensemble.n_snapshots) if ensemble.runs is None else ensemble.runs
     runs = [np.flatnonzero(number == run) for run in np.unique(number)]
     longest = max(len(own) for own in runs)

@@ -24,7 +24,6 @@ from timme.ensemble.frames import Step
 MIRROR = "its mirror image fits as well"
 _TIE = 1e-6  # of the largest singular value: below it, directions are undetermined
 _POINT = 1e-13  # of the squares of coordinates: below it is rounding
-_SAME = 1e-12  # of the coordinates: sites no farther apart are at one point
 _CLEAR = 0.0044  # of the size of a matrix: the second singular value where the kernel finds R
 _STEPS, _CONVERGED = 200, 1e-10  # of a mean shape; the change in units of its size
 _ROD_NOISE = 0.1  # rad: noise of turns about the length of a body that is worth a warning
@@ -142,8 +141,15 @@ def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) ->
     share = given / given.sum()
     middles = share @ snapshots
     products = ((snapshots - middles[:, None]) * given[:, None]).swapaxes(1, 2) @ shape
-    rotations, ties = best_rotations(products, _POINT * ((snapshots**2).sum(axis=2) @ given))
+    rotations, values = nearest_rotations(products)
+    rounding = _POINT * ((snapshots**2).sum(axis=2) @ given)
+    clear = np.isnan(values[:, 0]) & (np.linalg.norm(products, axis=(1, 2)) > rounding / _CLEAR)
+    least = np.maximum(_TIE * values[:, 0], rounding)
+    second, gap = values[:, -2], values[:, -2] + values[:, -1]
+    unique = clear | ((gap >= least) & (gap > 0))
+    rotations[~unique] = np.nan
     centres = middles - np.nan_to_num(rotations @ (share @ shape))
+    ties = ~unique & (second >= least) & (second > 0)
     return Poses(frozen(rotations), frozen(centres), frozen(ties))
 
 
@@ -179,7 +185,6 @@ def superpose(
     >>> bool(rmsf(still.ensemble)[:60].max() < 0.3 < rmsf(still.ensemble)[60:].min())
     True
     """
-    require_dimensions(ensemble, "superpositions")
     sites = body_sites(ensemble, on)
     positions = whole_positions(ensemble.select(sites))
     shape = shape_of(positions, site_weights(weights, len(sites)), ensemble.weights)
@@ -190,11 +195,11 @@ def superpose(
     laid = replace(ensemble, frames=ensemble.frames.then(step), images=None)
     laid = laid if len(fitted) == ensemble.n_snapshots else laid[fitted]
     ties = int(poses.ties.sum())
-    reasons = {
-        "the body has no orientation in them": ensemble.n_snapshots - len(fitted) - ties,
-        "the mirror image of the body fits as well": ties,
-    }
-    notes = [f"{count} snapshots were left out: {why}" for why, count in reasons.items() if count]
+    left_out = (
+        (ensemble.n_snapshots - len(fitted) - ties, "the body has no orientation in them"),
+        (ties, "the mirror image of the body fits as well"),
+    )
+    notes = [f"{count} snapshots were left out: {why}" for count, why in left_out if count]
     return Superposition(laid, shape, (*notes, *warnings_of(shape)))
 
 
@@ -241,20 +246,6 @@ def nearest_rotations(matrices: Floats) -> tuple[Floats, Floats]:
     return rotations, values
 
 
-def best_rotations(products: Floats, rounding: Floats) -> tuple[Floats, Bools]:
-    """Rotations nearest to matrices (snapshots, d, d), NaN where not unique, and mirror ties.
-
-    Singular values below ``rounding`` (snapshots,) are taken for 0.
-    """
-    rotations, values = nearest_rotations(products)
-    clear = np.isnan(values[:, 0]) & (np.linalg.norm(products, axis=(1, 2)) > rounding / _CLEAR)
-    least = np.maximum(_TIE * values[:, 0], rounding)
-    second, gap = values[:, -2], values[:, -2] + values[:, -1]
-    single = clear | ((gap >= least) & (gap > 0))
-    rotations[~single] = np.nan
-    return rotations, ~single & (second >= least) & (second > 0)
-
-
 def shape_of(
     snapshots: Coordinates, weights: Floats | None = None, counts: Floats | None = None
 ) -> Shape:
@@ -266,12 +257,10 @@ def shape_of(
     positions = np.asarray(snapshots, np.float64)
     given = np.ones(positions.shape[1]) if weights is None else weights
     counted = np.ones(len(positions)) if counts is None else counts
-    places = _centred(positions[0], given)
+    places = positions[0] - given @ positions[0] / given.sum()
     size = np.sqrt((places**2).sum() / places.size) or 1.0
     for _ in range(_STEPS):
-        mean = _centred(
-            _mean(fit(places, positions, given).into(positions), counted, places), given
-        )
+        mean = _mean(fit(places, positions, given).into(positions), counted, places)
         change, places = np.abs(mean - places).max(), mean
         if change <= _CONVERGED * size:
             break
@@ -280,8 +269,7 @@ def shape_of(
     poses = fit(places, positions, given)
     squares = _mean((poses.into(positions) - places) ** 2, counted, np.full_like(places, np.nan))
     rest = float(np.sqrt(given @ squares.sum(axis=1) / given.sum()))
-    n_fitted = int((poses.unique & (counted > 0)).sum())
-    flaw = degeneracy(positions[0], given)
+    n_fitted, flaw = int((poses.unique & (counted > 0)).sum()), degeneracy(positions[0], given)
     return Shape(frozen(places), frozen(given), poses, rest, n_fitted, flaw)
 
 
@@ -293,9 +281,7 @@ def degeneracy(places: Floats, weights: Floats | None = None) -> str:
     about = known - known.mean(axis=0)
     values = np.append(np.linalg.svd(about, compute_uv=False), [0.0, 0.0]) ** 2
     if values[0] <= _POINT * (known**2).sum():
-        if np.ptp(known, axis=0).max() <= _SAME * np.abs(known).max():
-            return "its sites are at one point"
-        return "its sites are too far from the origin to be distinct"
+        return "its sites are at one point, to rounding"
     return "its sites are on a line" if values[1] < _TIE * values[0] and about.shape[1] > 2 else ""
 
 
@@ -364,14 +350,6 @@ def site_weights(weights: npt.ArrayLike | None, n_sites: int) -> Floats:
     return np.asarray(given / given.mean())
 
 
-def require_dimensions(ensemble: Ensemble, what: str) -> None:
-    """Refuse ensembles that are neither in space nor in a plane."""
-    if ensemble.n_dimensions not in (2, 3):
-        raise ValueError(
-            f"{ensemble.prefix}{what} need 2 or 3 dimensions, got {ensemble.n_dimensions}"
-        )
-
-
 def require_orientation(ensemble: Ensemble, what: str, flaw: str) -> None:
     """Refuse sites that have no orientation, for a reason in words."""
     if flaw:
@@ -397,19 +375,18 @@ def some_snapshots(ensemble: Ensemble, most: int, *, fewest: int = _FEWEST) -> F
     counting = np.arange(ensemble.n_snapshots)
     if ensemble.weights is not None:
         counting = np.flatnonzero(ensemble.weights)
-    counts = (("snapshots", len(counting), 2), ("sites", ensemble.n_sites, fewest))
-    for what, got, needed in counts:
-        if got < needed:
-            raise ValueError(
-                f"{ensemble.prefix}rigid motion needs at least {needed} {what}, got {got}: read or "
-                "select more of them"
-            )
+    if len(counting) < 2 or ensemble.n_sites < fewest:
+        raise ValueError(
+            f"{ensemble.prefix}rigid motion needs at least 2 snapshots and {fewest} sites, got "
+            f"{len(counting)} and {ensemble.n_sites}: read or select more of them"
+        )
     spread = np.linspace(0, len(counting) - 1, min(most, len(counting))).round()
     return whole_positions(ensemble[counting[np.unique(spread.astype(np.int64))]])
 
 
 def whole_positions(ensemble: Ensemble) -> Floats:
     """Positions in double precision, of whole molecules whose sites are always seen."""
+    require_dimensions(ensemble)
     refuse_torn(ensemble)
     positions = np.asarray(ensemble.coordinates(), np.float64)
     missing: Bools = np.asarray(np.isnan(positions).any(axis=(0, 2)))
@@ -419,6 +396,13 @@ def whole_positions(ensemble: Ensemble) -> Floats:
             f"{missing.sum()} of {len(missing)} are not: leave these out, or use timme.analyse"
         )
     return positions
+
+
+def require_dimensions(ensemble: Ensemble) -> None:
+    """Refuse ensembles that are neither in space nor in a plane."""
+    if ensemble.n_dimensions not in (2, 3):
+        words = f"motion needs 2 or 3 dimensions, got {ensemble.n_dimensions}"
+        raise ValueError(ensemble.prefix + words)
 
 
 def refuse_torn(ensemble: Ensemble) -> None:
@@ -444,8 +428,3 @@ def _mean(values: Floats, counts: Floats, instead: Floats) -> Floats:
     """Mean (sites, dimensions) over the snapshots that could be fitted, or something instead."""
     share = counts * np.isfinite(values[:, 0, 0])
     return np.tensordot(share / share.sum(), np.nan_to_num(values), 1) if share.any() else instead
-
-
-def _centred(places: Floats, weights: Floats) -> Floats:
-    """Shape whose weighted centre is the origin."""
-    return np.asarray(places - weights @ places / weights.sum())

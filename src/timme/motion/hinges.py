@@ -17,8 +17,16 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme._text import Described
 from timme.ensemble import Ensemble
-from timme.motion.fits import fit, rmsf, superpose, warnings_of
-from timme.motion.joints import INDEX, Kind, Place, Relative, Turns, axis_errors, kind_of, relative
+from timme.motion.fits import fit, rmsf, superpose
+from timme.motion.joints import (
+    INDEX,
+    Joint,
+    Kind,
+    UndeterminedError,
+    axis_errors,
+    relative,
+    solve_joint,
+)
 from timme.motion.rigid_bodies import Bodies, bodies
 from timme.motion.screws import FAR, Screw, bending_residues, is_far, nowhere, screw
 from timme.motion.variance import Explained, explained_variance
@@ -112,35 +120,34 @@ def hinge(
     ('hinge', 60)
     """
     given = None if axis is None else _direction(axis)
-    poses = relative(ensemble, body, reference, weights)
-    if isinstance(poses, str):
-        return Hinge(verdict=poses)
-    if why := poses.undetermined():
-        return Hinge(verdict=why)
-    mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
-    vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
-    turns = Turns.of(vectors, poses, given)
-    place = Place.of(poses, mean.as_matrix(), turns)
-    kind = kind_of(turns, place, poses)
+    try:
+        poses = relative(ensemble, body, reference, weights)
+    except UndeterminedError as why:
+        return Hinge(verdict=str(why))
+    joint = solve_joint(poses, given)
     found = Hinge(
-        kind=kind,
-        axis=frozen(place.way) if kind == "translation" else nowhere(),
-        angles=frozen(np.degrees(turns.angles)),
+        kind=joint.kind,
+        angles=frozen(np.degrees(joint.angles)),
         frames=frozen(poses.frames),
-        index=turns.index,
-        move=place.move,
+        index=joint.index,
+        move=joint.move,
     )
-    words = _warnings(turns, poses) + warnings_of(poses.body, poses.reference)
-    if kind not in _TURNING:
-        return replace(found, verdict="; ".join(words))
-    if turns.variances[0] < 25 * turns.noise[0]:
-        words.append("it turns by little more than its noise")
-    found, about = _with_axis(found, turns, place, poses, seed)
-    if given is not None:
-        found = replace(found, axis_error=np.nan, axis_cone=np.nan)
-        share = f"{100 * turns.index:.0f} % of its turning is about the given axis"
-        about = [share] if turns.index < INDEX else []
-    return replace(found, verdict="; ".join(words + about))
+    words = [*_warnings(joint, ensemble.n_counting), *poses.cautions]
+    if found.kind in _TURNING:
+        spot = joint.dot if found.kind == "ball" else joint.point
+        error, cone, point_error, apart = axis_errors(joint, seed=seed)
+        slid = poses.weights @ (joint.along * joint.angles)
+        found = replace(
+            found,
+            axis=frozen(joint.axis),
+            point=frozen(spot),
+            pitch=float(slid / (poses.weights @ joint.angles**2)),
+            axis_error=error if given is None else np.nan,
+            axis_cone=cone if given is None else np.nan,
+            point_error=point_error,
+        )
+        words += _axis_warnings(joint, spot, cone, apart, given=given is not None)
+    return replace(found, verdict="; ".join(words))
 
 
 def describe_motion(
@@ -212,48 +219,34 @@ def describe_motion(
     )
 
 
-def _with_axis(
-    found: Hinge, turns: Turns, place: Place, poses: Relative, seed: int
-) -> tuple[Hinge, list[str]]:
-    """Add the axis, its place and errors; warnings about it come second."""
-    ball = found.kind == "ball"
-    spot = place.dot if ball else place.point
-    error, cone, point_error, apart = axis_errors(turns, place, poses, ball=ball, seed=seed)
-    slid = poses.weights @ (place.along * turns.angles)
-    found = replace(
-        found,
-        axis=frozen(turns.axis),
-        point=frozen(spot),
-        pitch=float(slid / (poses.weights @ turns.angles**2)),
-        axis_error=error,
-        axis_cone=cone,
-        point_error=point_error,
-    )
-    return found, _axis_warnings(turns, spot, poses, (cone, apart))
-
-
-def _warnings(turns: Turns, poses: Relative) -> list[str]:
+def _warnings(joint: Joint, n_snapshots: int) -> list[str]:
     """Warnings about the angles."""
-    words, count = list[str](), len(turns.angles)
+    words, count, poses = list[str](), len(joint.angles), joint.poses
     if count == 2:
         words.append("two snapshots give no error bar")
-    if count < poses.n_snapshots:
-        words.append(f"both have an orientation in {count} of {poses.n_snapshots} snapshots")
+    if count < n_snapshots:
+        words.append(f"both have an orientation in {count} of {n_snapshots} snapshots")
     quaternions = Rotation.from_matrix(poses.rotations).as_quat()
     values = np.linalg.eigvalsh((quaternions * poses.weights[:, None]).T @ quaternions)
     # Near half a turn, two mean rotations are as good.
-    if np.abs(turns.angles).max() > np.radians(170) or values[-1] - values[-2] < _HALF_TURN:
+    if np.abs(joint.angles).max() > np.radians(170) or values[-1] - values[-2] < _HALF_TURN:
         words.append("it turns by half a turn: angles, and the sense of the axis, are ambiguous")
     return words
 
 
 def _axis_warnings(
-    turns: Turns, spot: Floats, poses: Relative, spread: tuple[float, float]
+    joint: Joint, spot: Floats, cone: float, apart: float, *, given: bool
 ) -> list[str]:
-    """Warnings about the axis; ``spread`` is its cone, and the angle between parts."""
-    middle, (cone, apart) = poses.weights @ poses.centres, spread
-    away = float(np.linalg.norm(np.cross(spot - middle, turns.axis)))
-    words = [FAR] if is_far(away, spot, middle, poses.near) else []
+    """Warnings about the axis, its cone, and the angle between the axes of parts."""
+    words, poses = list[str](), joint.poses
+    if joint.variances[0] < 25 * joint.noise[0]:
+        words.append("it turns by little more than its noise")
+    if given:
+        share = f"{100 * joint.index:.0f} % of its turning is about the given axis"
+        return words + [share] * (joint.index < INDEX)
+    middle = poses.weights @ poses.centres
+    if is_far(float(np.linalg.norm(np.cross(spot - middle, joint.axis))), spot, middle, poses.near):
+        words.append(FAR)
     if apart > _WIDE:
         parts = "first and second half" if len(poses.runs) == 1 else "the runs"
         words.append(f"its axis moves: {parts} differ by {apart:.0f}°")

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
+from scipy.spatial.transform import Rotation
 
 from timme._arrays import Floats, Ints
 from timme.ensemble import Ensemble
@@ -28,7 +29,10 @@ _CONTRADICTION = 40.0  # degrees: axes of parts farther apart are no samples of 
 _CONE = 1.73  # √ln 20: standard deviations that hold 95 % in two directions
 _DRAWS = 200
 _LONG = 50  # snapshots of a run whose halves are compared
-_UNDETERMINED = "orientation undetermined: noise turns it by 20° and more"
+
+
+class UndeterminedError(ValueError):
+    """A body has no orientation as seen from its reference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,42 +49,27 @@ class Relative:
     shift: float  # standard deviation of the centre from noise
     near: Floats  # (3,), middle of the interface
     middle: Floats  # (3,), of the reference
-    body: Shape
-    reference: Shape
-    n_snapshots: int  # of the ensemble that count
-
-    def undetermined(self) -> str:
-        """Return why noise leaves the orientation undetermined, or nothing."""
-        shapes = self.body, self.reference
-        random = fits.is_random(self.turning, *shapes)
-        return "; ".join([*fits.warnings_of(*shapes), _UNDETERMINED]) if random else ""
+    cautions: tuple[str, ...]  # about the orientations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turns:
-    """Rotation vectors, taken apart along their axis and across it."""
+class Joint:
+    """How a body turns about an axis and across it, and the place that stays."""
 
-    vectors: Floats  # (snapshots, 3), about their mean, in rad
-    angles: Floats  # (snapshots,), in rad
-    variances: Floats  # (3,), along the axis first, in rad²
-    noise: Floats  # (3,), what of them noise makes
+    poses: Relative
+    vectors: Floats  # (snapshots, 3), rotation vectors about their mean, in rad
     basis: Floats  # (3, 3), columns: the axis and two across
-
-    @classmethod
-    def of(cls, vectors: Floats, poses: Relative, given: Floats | None) -> Turns:
-        """Take vectors apart; the axis points from the first snapshot to the last."""
-        covariance = (vectors * poses.weights[:, None]).T @ vectors
-        values, basis = np.linalg.eigh(covariance - poses.turning)
-        basis = basis[:, np.argsort(-values)]
-        if given is not None:
-            basis = np.linalg.qr(np.column_stack([given, basis]))[0]
-            basis[:, 0] = given
-        elif basis[:, 0] @ (vectors[-1] - vectors[0]) < 0:
-            basis = -basis
-        variances, noise = (
-            np.einsum("ik,ij,jk->k", basis, each, basis) for each in (covariance, poses.turning)
-        )
-        return cls(vectors, vectors @ basis[:, 0], variances, noise, basis)
+    angles: Floats  # (snapshots,), about the axis, in rad
+    variances: Floats  # (3,), of turning about the columns of the basis, in rad²
+    noise: Floats  # (3,), what of them noise makes
+    point: Floats  # (3,), of the axis
+    dot: Floats  # (3,), the single point that stays nearest to itself
+    along: Floats  # (snapshots,), shift along the axis
+    across: float  # how far the axis is from staying, rms across it
+    loose: float  # what a single fixed point leaves, rms
+    move: float  # rms displacement of the centre
+    left: Floats  # (snapshots, 3, 6), equations of the place in the body and in the reference
+    right: Floats  # (snapshots, 3)
 
     @property
     def axis(self) -> Floats:
@@ -93,6 +82,20 @@ class Turns:
         excess = np.maximum(self.variances - self.noise, 0.0)
         return float(excess[0] / excess.sum()) if excess.sum() > 0 else float("nan")
 
+    @property
+    def kind(self) -> Kind:
+        """Kind of the motion."""
+        poses, shift = self.poses, 3 * self.poses.shift
+        if not (self.variances > np.maximum(9 * self.noise, 1e-18)).any():
+            return "translation" if self.move > max(shift, 1e-9) else "rigid"
+        still = max(shift, 0.25 * self.move)
+        if self.index >= INDEX and self.across <= still:
+            covariance = abs(float(poses.weights @ (self.along * self.angles)))
+            turned, slid = _rms(self.angles, poses.weights), _rms(self.along, poses.weights)
+            least = max(0.1 * self.move, shift / float(np.sqrt(len(poses.frames))))
+            return "screw" if covariance > turned * max(least, 0.7 * slid) else "hinge"
+        return "ball" if self.index < INDEX and self.loose <= still else "diffuse"
+
     def axes(self, shares: Floats) -> Floats:
         """Axes (rows, 3) with other shares (rows, snapshots) of the snapshots."""
         means = shares @ self.vectors
@@ -102,52 +105,13 @@ class Turns:
         return np.where(found @ self.axis[:, None] < 0, -found, found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """Where the axis is, and how far the body shifts along it."""
-
-    point: Floats  # (3,), of the axis
-    dot: Floats  # (3,), the single point that stays nearest to itself
-    along: Floats  # (snapshots,), shift along the axis
-    across: Floats  # (snapshots, 3), how far the place is from staying, across the axis
-    loose: float  # what a single fixed point leaves, rms
-    way: Floats  # (3,), main direction of the centre
-    move: float  # rms displacement of the centre
-    left: Floats  # (snapshots, 3, 6), equations of the place in the body and in the reference
-    right: Floats  # (snapshots, 3)
-
-    @classmethod
-    def of(cls, poses: Relative, mean: Floats, turns: Turns) -> Place:
-        """Solve for the place that stays, beside a mean rotation (3, 3)."""
-        weights, centres = poses.weights, poses.centres
-        middle = weights @ centres
-        here = mean.T @ (poses.near - middle)  # the same point, in the body
-        left = np.concatenate([poses.rotations, np.tile(-np.eye(3), (len(centres), 1, 1))], axis=2)
-        right = -(poses.rotations @ here + centres - poses.near)
-        line, dot = (_solve(left, right, weights[None], rank)[0] for rank in (5, 6))
-        away, loose = (left @ each - right for each in (line, dot))
-        along = away @ turns.axis
-        across, along = away - along[:, None] * turns.axis, along - weights @ along
-        moved = centres - middle
-        way = np.linalg.eigh((moved * weights[:, None]).T @ moved)[1][:, -1]
-        way = way if way @ (centres[-1] - centres[0]) >= 0 else -way
-        move, loose = (np.sqrt(weights @ (each**2).sum(axis=1)) for each in (moved, loose))
-        point, dot = poses.near + line[3:], poses.near + dot[3:]
-        return cls(point, dot, along, across, loose, way, move, left, right)
-
-    def places(self, shares: Floats, rank: int) -> Floats:
-        """Places (rows, 3) from the interface, with other shares (rows, snapshots)."""
-        return _solve(self.left, self.right, shares, rank)[:, 3:]
-
-
 def relative(
     ensemble: Ensemble,
     body: str | npt.ArrayLike,
     reference: str | npt.ArrayLike,
     weights: npt.ArrayLike | None,
-) -> Relative | str:
-    """Poses of a body as seen from another, or why there are none."""
-    fits.require_dimensions(ensemble, "hinges")
+) -> Relative:
+    """Return the poses of a body as seen from another."""
     moving, still = fits.body_sites(ensemble, body), fits.body_sites(ensemble, reference)
     shared = np.intersect1d(moving, still)
     if len(shared):
@@ -159,86 +123,94 @@ def relative(
     counts = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
     both = fits.whole_positions(ensemble.select(np.concatenate([still, moving])))
     near, far = np.split(both, [len(still)], axis=1)
-    core = fits.shape_of(near, fits.site_weights(given[still], len(still)), counts)
-    if not core.n_fitted:
-        return f"the reference has no orientation: {core.verdict}"
-    frames = np.flatnonzero(core.poses.unique & (counts > 0))
-    near, far = ((core.poses.into(each) + _origin(core))[frames] for each in (near, far))
-    shape = fits.shape_of(far, fits.site_weights(given[moving], len(moving)), counts[frames])
-    if not shape.n_fitted:
-        return f"the body has no orientation: {shape.verdict}"
+    core = _shape(near, given[still], counts, "reference")
+    fitted = core.poses.unique
+    origin = core.poses.centres[fitted.argmax()]
+    near, far = (core.poses.into(each) + origin for each in (near, far))
+    frames = np.flatnonzero(fitted & (counts > 0))
+    shape = _shape(far[frames], given[moving], counts[frames], "body")
     known = shape.poses.unique
-    near, far, frames = near[known], far[known], frames[known]
+    frames = frames[known]
     if len(frames) < 2:
-        words = f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not"
         ties = int(shape.poses.ties.sum() + core.poses.ties.sum())
-        return f"{words} in 2; in {ties} {fits.MIRROR}" if ties else f"{words} in 2"
-    middle = near[0].mean(axis=0)
-    spots = np.array([interface_middle(far[0], near[0]), middle])
-    centres = np.concatenate([shape.poses.centres[known], spots])
-    rotations, centres = in_space(shape.poses.rotations[known], centres)
-    noise = precision(shape, core, centres[:-2].mean(axis=0) - centres[-1])
+        words = f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not"
+        raise UndeterminedError(f"{words} in 2{f'; in {ties} {fits.MIRROR}' if ties else ''}")
+    cautions, frame = fits.warnings_of(shape, core), _turning(core)
+    turning = _turning(shape) + frame
+    if fits.is_random(turning, shape, core):
+        words = "orientation undetermined: noise turns it by 20° and more"
+        raise UndeterminedError("; ".join([*cautions, words]))
     runs = np.ones(len(frames), np.int64)
     if not ensemble.independent:
         places = np.searchsorted(np.cumsum(ensemble.replicas), frames, side="right")
         runs = np.unique(places, return_counts=True)[1]
-    series = rotations, centres[:-2], counts[frames] / counts[frames].sum(), frames, runs
-    return Relative(*series, *noise, centres[-2], centres[-1], shape, core, ensemble.n_counting)
+    # From here on all is in space, where bodies in a plane turn about the third axis.
+    size = near.shape[2]
+    rotations = np.tile(np.eye(3), (len(frames), 1, 1))
+    rotations[:, :size, :size] = shape.poses.rotations[known]
+    ours, theirs, centres = (
+        np.pad(each, ((0, 0), (0, 3 - size)))
+        for each in (far[frames[0]], near[frames[0]], shape.poses.centres[known])
+    )
+    middle = theirs.mean(axis=0)
+    arm = np.cross(np.eye(3), centres.mean(axis=0) - middle)
+    shift = np.trace(arm @ frame @ arm.T)
+    shift += sum(size * np.nan_to_num(each.noise) ** 2 / len(each.places) for each in (shape, core))
+    shares = counts[frames] / counts[frames].sum()
+    series, noise = (rotations, centres, shares, frames, runs), (turning, frame, np.sqrt(shift))
+    return Relative(*series, *noise, _interface(ours, theirs), middle, tuple(cautions))
 
 
-def interface_middle(body: Floats, reference: Floats) -> Floats:
-    """Middle (dimensions,) of the tenth of the sites of a body that are nearest to another."""
-    apart, partner = (np.asarray(each) for each in cKDTree(reference).query(body))
-    nearest = np.argsort(apart, kind="stable")[: max(1, len(body) // 10)]
-    return np.asarray(0.5 * (body[nearest] + reference[partner[nearest]]).mean(axis=0))
+def solve_joint(poses: Relative, axis: Floats | None = None) -> Joint:
+    """Return how a body turns about a given axis, or else about that of most turning."""
+    weights, centres = poses.weights, poses.centres
+    turned = Rotation.from_matrix(poses.rotations)
+    mean = turned.mean(weights)
+    vectors = (turned * mean.inv()).as_rotvec()
+    covariance = (vectors * weights[:, None]).T @ vectors
+    basis = np.linalg.eigh(covariance - poses.turning)[1][:, ::-1]
+    if axis is not None:
+        basis = np.linalg.qr(np.column_stack([axis, basis]))[0]
+        basis[:, 0] = axis
+    elif basis[:, 0] @ (vectors[-1] - vectors[0]) < 0:
+        basis = -basis
+    variances, noise = (
+        np.einsum("ik,ij,jk->k", basis, each, basis) for each in (covariance, poses.turning)
+    )
+    middle = weights @ centres
+    here = mean.as_matrix().T @ (poses.near - middle)  # the same point, in the body
+    left = np.concatenate([poses.rotations, np.tile(-np.eye(3), (len(centres), 1, 1))], axis=2)
+    right = -(poses.rotations @ here + centres - poses.near)
+    line, dot = (_solve(left, right, weights[None], rank)[0] for rank in (5, 6))
+    away, loose = (left @ each - right for each in (line, dot))
+    along = away @ basis[:, 0]
+    across = _rms(away - along[:, None] * basis[:, 0], weights)
+    turning = vectors, basis, vectors @ basis[:, 0], variances, noise
+    places = poses.near + line[3:], poses.near + dot[3:]
+    rests = along - weights @ along, across, _rms(loose, weights), _rms(centres - middle, weights)
+    return Joint(poses, *turning, *places, *rests, left, right)
 
 
-def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, Floats, float]:
-    """Noise of one pose of a body as seen from another, whose centre is ``away`` (3,).
-
-    Returned are the covariance (3, 3) of the rotation vector in rad², the share of the other body
-    in it, and the standard deviation of the centre.
-    """
-    turned, cross = _turning(reference), np.cross(np.eye(3), away)
-    shift = float(np.trace(cross @ turned @ cross.T))
-    for shape in (body, reference):
-        shift += shape.places.shape[1] * np.nan_to_num(shape.noise) ** 2 / len(shape.places)
-    return _turning(body) + turned, turned, float(np.sqrt(shift))
-
-
-def kind_of(turns: Turns, place: Place, poses: Relative) -> Kind:
-    """Kind of a motion."""
-    if not (turns.variances > np.maximum(9 * turns.noise, 1e-18)).any():
-        return "translation" if place.move > max(3 * poses.shift, 1e-9) else "rigid"
-    still = max(3 * poses.shift, 0.25 * place.move)
-    rest = np.sqrt(poses.weights @ (place.across**2).sum(axis=1))
-    if turns.index >= INDEX and rest <= still:
-        covariance = abs(float(poses.weights @ (place.along * turns.angles)))
-        turned, slid = np.sqrt(poses.weights @ np.array([turns.angles, place.along]).T ** 2)
-        least = max(0.1 * place.move, 3 * poses.shift / float(np.sqrt(len(poses.frames))))
-        return "screw" if covariance > turned * max(least, 0.7 * slid) else "hinge"
-    return "ball" if turns.index < INDEX and place.loose <= still else "diffuse"
-
-
-def axis_errors(
-    turns: Turns, place: Place, poses: Relative, *, ball: bool, seed: int
-) -> tuple[float, float, float, float]:
+def axis_errors(joint: Joint, *, seed: int) -> tuple[float, float, float, float]:
     """Errors of the axis and its cone in degrees, of the place, and the angle between parts."""
-    sides, count = turns.basis[:, 1:], len(turns.angles)
-    spot, across, rank = (place.dot, turns.basis, 6) if ball else (place.point, sides, 5)
-    squares = max(float(turns.variances[0]) * count, 1e-300)
-    axis, point = float(turns.noise[1:].sum()) / squares, poses.shift**2 / squares
+    poses, sides, count = joint.poses, joint.basis[:, 1:], len(joint.angles)
+    ball = joint.kind == "ball"
+    spot, across, rank = (joint.dot, joint.basis, 6) if ball else (joint.point, sides, 5)
+    squares = max(float(joint.variances[0]) * count, 1e-300)
+    axis, point = float(joint.noise[1:].sum()) / squares, poses.shift**2 / squares
     cone = apart = float("nan")
     if count > 2:
         # Turns across the axis tilt it, the more so the further the body is turned.
-        draws = _draws((turns.vectors @ sides) * turns.angles[:, None], poses, seed)
-        parts, share, apart = _parts(turns, poses)
-        drawn = turns.axes(draws)
-        axis = max(axis, _variance(turns.axis, drawn, turns.axes(parts), share))
-        here = (spot - poses.near) @ across
-        drawn_places, places = (place.places(each, rank) @ across for each in (draws, parts))
-        point = max(point, _variance(here, drawn_places, places, share))
-        cone = float(np.quantile(np.linalg.norm(drawn - turns.axis, axis=1), 0.95))
+        draws = _draws((joint.vectors @ sides) * joint.angles[:, None], poses, seed)
+        parts, share, apart = _parts(joint)
+        drawn, halves = joint.axes(draws), joint.axes(parts)
+        axis = max(axis, _variance(joint.axis, drawn, halves, share))
+        places = [
+            (_solve(joint.left, joint.right, each, rank)[:, 3:] + poses.near) @ across
+            for each in (draws, parts)
+        ]
+        point = max(point, _variance(spot @ across, *places, share))
+        cone = float(np.quantile(np.linalg.norm(drawn - joint.axis, axis=1), 0.95))
     # All is seen from the reference as the first fit has laid it.
     arm = np.cross(np.eye(3), spot - poses.middle) @ across
     axis += float(np.trace(sides.T @ poses.frame @ sides))
@@ -246,6 +218,26 @@ def axis_errors(
     cone = max(cone, _CONE * float(np.sqrt(axis)))
     error, cone = np.degrees(np.minimum([np.sqrt(axis), cone], np.pi / 2)).tolist()
     return error, cone, float(np.sqrt(point)), apart
+
+
+def _shape(positions: Floats, weights: Floats, counts: Floats, name: str) -> Shape:
+    """Mean shape of a body that has an orientation in some snapshot."""
+    found = fits.shape_of(positions, fits.site_weights(weights, len(weights)), counts)
+    if not found.n_fitted:
+        raise UndeterminedError(f"the {name} has no orientation: {found.verdict}")
+    return found
+
+
+def _interface(body: Floats, reference: Floats) -> Floats:
+    """Middle (3,) of the tenth of the sites of a body that are nearest to another."""
+    apart, partner = (np.asarray(each) for each in cKDTree(reference).query(body))
+    nearest = np.argsort(apart, kind="stable")[: max(1, len(body) // 10)]
+    return np.asarray(0.5 * (body[nearest] + reference[partner[nearest]]).mean(axis=0))
+
+
+def _rms(values: Floats, weights: Floats) -> float:
+    """Root mean square of numbers (snapshots,) or of lengths of vectors (snapshots, 3)."""
+    return float(np.sqrt(weights @ (values.reshape(len(weights), -1) ** 2).sum(axis=1)))
 
 
 def _variance(whole: Floats, drawn: Floats, parts: Floats, share: float) -> float:
@@ -272,7 +264,7 @@ def _draws(series: Floats, poses: Relative, seed: int) -> Floats:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _parts(turns: Turns, poses: Relative) -> tuple[Floats, float, float]:
+def _parts(joint: Joint) -> tuple[Floats, float, float]:
     """Shares (parts, snapshots) of the halves of a long run, or of several runs; none if short.
 
     By the second number the variance among parts is that of the whole: an angle that goes once
@@ -280,17 +272,17 @@ def _parts(turns: Turns, poses: Relative) -> tuple[Floats, float, float]:
     whose axes contradict each other are no samples of one axis, and nothing is taken off. The last
     number is the largest angle between their axes, in degrees.
     """
-    count, runs = len(poses.frames), poses.runs
+    poses, count, runs = joint.poses, len(joint.angles), joint.poses.runs
     if len(runs) == count or (len(runs) == 1 and count < _LONG) or runs.min() < 3:
         return np.empty((0, count)), 1.0, 0.0
     part = np.repeat(np.arange(len(runs)), runs)
     part = np.arange(count) * 2 // count if len(runs) == 1 else part
     shares = (part == np.arange(part[-1] + 1)[:, None]) * poses.weights
     shares = shares / shares.sum(axis=1, keepdims=True)
-    axes = turns.axes(shares)
+    axes = joint.axes(shares)
     apart = float(np.degrees(np.arccos(np.clip(np.abs(axes @ axes.T).min(), 0.0, 1.0))))
-    spread = shares @ turns.angles**2 - (shares @ turns.angles) ** 2
-    share = 1 / float((turns.variances[0] / np.maximum(spread, 1e-300)).mean())
+    spread = shares @ joint.angles**2 - (shares @ joint.angles) ** 2
+    share = 1 / float((joint.variances[0] / np.maximum(spread, 1e-300)).mean())
     return shares, 1.0 if apart > _CONTRADICTION else min(1.0, share), apart
 
 
@@ -312,18 +304,3 @@ def _turning(shape: Shape) -> Floats:
     in_a_plane = np.diag([0.0, 0.0, 1 / found[2, 2]])
     inverse = np.linalg.pinv(found, hermitian=True) if shape.places.shape[1] == 3 else in_a_plane
     return np.asarray(np.nan_to_num(shape.noise) ** 2 * inverse)
-
-
-def in_space(rotations: Floats, centres: Floats) -> tuple[Floats, Floats]:
-    """Poses in a plane as poses in space, turned about the third axis."""
-    size = rotations.shape[1]
-    turned = np.tile(np.eye(3), (len(rotations), 1, 1))
-    turned[:, :size, :size] = rotations
-    moved = np.zeros((len(centres), 3))
-    moved[:, :size] = centres
-    return turned, moved
-
-
-def _origin(core: Shape) -> Floats:
-    """Centre of the reference in the first snapshot in which it has an orientation."""
-    return np.asarray(core.poses.centres[core.poses.unique.argmax()])

@@ -138,9 +138,16 @@ def assign(tracks: Floats, labels: Ints, *, least: int, steps: int = 40) -> Piec
     return follow(tracks, pieces.labels, before=pieces.rotations)
 
 
-def increases(pieces: Pieces, pairs: Ints, *, steps: int = 30) -> Floats:
-    """How much the rest grows if the two bodies of each pair (pairs, 2) become one."""
-    return _unite(pieces, pairs, steps)[0]
+def unite(pieces: Pieces, pairs: Ints, *, steps: int = 30) -> tuple[Floats, Floats]:
+    """How much the rest grows if the bodies of each pair (pairs, 2) become one, and its rotations.
+
+    The rotations are (pairs, snapshots, 3, 3).
+    """
+    grown, union = np.empty(len(pairs)), np.empty((len(pairs), pieces.centres.shape[1], 9))
+    moments, turns = (x.reshape(*x.shape[:-2], 9) for x in (pieces.moments, pieces.rotations))
+    sizes = pieces.sizes.astype(np.float64)
+    kernel.unite(sizes, moments, turns, pieces.centres, pairs, steps, grown, union)
+    return grown, union.reshape(*union.shape[:2], 3, 3)
 
 
 def all_pairs(count: int) -> Ints:
@@ -160,7 +167,7 @@ def merges(pieces: Pieces, *, within: Ints | None = None) -> Iterator[tuple[int,
     pieces = replace(pieces, **some, **own)
     family = np.zeros(n_bodies, np.int64) if within is None else within
     growth, pairs = np.full((n_bodies, n_bodies), np.inf), all_pairs(n_bodies)
-    growth[*pairs.T] = increases(pieces, pairs, steps=8)
+    growth[*pairs.T] = unite(pieces, pairs, steps=8)[0]
     inside = np.flatnonzero(pieces.labels >= 0)
     heads = inside[np.unique(pieces.labels[inside], return_index=True)[1]].tolist()
     for _ in range(n_bodies - 1):
@@ -172,7 +179,7 @@ def merges(pieces: Pieces, *, within: Ints | None = None) -> Iterator[tuple[int,
         growth[second] = growth[:, second] = np.inf
         others = np.setdiff1d(pieces.labels, [-1, first])
         pairs = np.sort(np.column_stack([np.full(len(others), first), others]), axis=1)
-        growth[*pairs.T] = increases(pieces, pairs, steps=8)
+        growth[*pairs.T] = unite(pieces, pairs, steps=8)[0]
         yield heads[first], heads[second], added * step, pieces.labels.copy()
 
 
@@ -233,19 +240,10 @@ def _leverages(pieces: Pieces, sites: Ints, own: Ints) -> Floats:
     return np.asarray(np.clip(1 / pieces.sizes[own] + turning / 3, 0.0, 0.9))
 
 
-def _unite(pieces: Pieces, pairs: Ints, steps: int) -> tuple[Floats, Floats]:
-    """Growth of the rest for each pair, and the rotations of the union."""
-    grown, union = np.empty(len(pairs)), np.empty((len(pairs), pieces.centres.shape[1], 9))
-    moments, turns = (x.reshape(*x.shape[:-2], 9) for x in (pieces.moments, pieces.rotations))
-    sizes = pieces.sizes.astype(np.float64)
-    kernel.unite(sizes, moments, turns, pieces.centres, pairs, steps, grown, union)
-    return grown, union.reshape(*union.shape[:2], 3, 3)
-
-
 def _join(pieces: Pieces, first: int, second: int) -> None:
     """Make one body of two, in place; the number of the second stays empty."""
     both = np.array([first, second])
-    rotation, sizes = _unite(pieces, both[None], 30)[1][0], pieces.sizes[both]
+    rotation, sizes = unite(pieces, both[None])[1][0], pieces.sizes[both]
     centre = np.tensordot(sizes / sizes.sum(), pieces.centres[both], 1)
     turns = (rotation.swapaxes(1, 2) @ pieces.rotations[both]).mean(axis=1)
     offsets = np.einsum("tji,btj->bi", rotation, pieces.centres[both] - centre) / len(centre)

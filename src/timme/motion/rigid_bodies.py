@@ -10,6 +10,7 @@ packed may differ more than what moves within each of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -22,14 +23,14 @@ from timme.ensemble import Atoms, Ensemble
 from timme.hierarchy.partition import rand_index, rank_labels
 from timme.hierarchy.tree import Hierarchy, Quantity, grow
 from timme.motion.body_search import Level, Search
-from timme.motion.fits import degeneracy, require_dimensions, require_orientation, some_snapshots
+from timme.motion.fits import degeneracy, require_orientation, some_snapshots
 from timme.motion.pieces import LEAST, follow, merges
 
 REST = Quantity(
     "rest", words="rest that no rigid motion accounts for", clusters="rigid bodies", is_length=True
 )
 _FRAMES = 100  # snapshots at most
-_ALIKE = 0.9  # of the residues of copies are the same in the same order
+_ALIKE = 0.7  # of the residues of copies are the same in the same order
 _ABOVE = 1 + 1e-9  # times a rest: what is larger is no rounding
 
 
@@ -113,7 +114,6 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     >>> found.n_bodies, bool((found.labels == planted.labels).mean() > 0.95)
     (2, True)
     """
-    require_dimensions(ensemble, "rigid bodies")
     snapshots = some_snapshots(ensemble, _FRAMES)
     copies = find_copies(ensemble.sites)
     if any(_flaw(snapshots[:, own]) for own in copies):
@@ -123,20 +123,14 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     searches = [
         Search.of(_tracks(snapshots[:, own]), ordered=ordered, asked=n_bodies) for own in copies
     ]
+    # Levels of all chains go in step up to those that were chosen, and from there on.
     chosen = max(search.chosen for search in searches)
-    levels = _join_levels(copies, searches)
-    labels = levels[chosen].labels
-    hierarchy, cutoff = _hierarchy(copies, searches, ensemble.unit)
-    return Bodies(
-        labels=labels,
-        chains=_chains(ensemble, labels),
-        hierarchy=hierarchy,
-        cutoff=cutoff,
-        levels=levels,
-        chosen=chosen,
-        n_snapshots=len(snapshots),
-        agreement=_agreement(searches),
-    )
+    count = chosen + max(len(search.levels) - search.chosen for search in searches)
+    rows = ([_in_step(search, step, chosen) for search in searches] for step in range(count))
+    levels = tuple(_join(copies, row) for row in rows)
+    labels, halves = levels[chosen].labels, _agreement(searches)
+    chains, tree = _chains(ensemble.sites, labels), _hierarchy(copies, searches, ensemble.unit)
+    return Bodies(labels, chains, *tree, levels, chosen, len(snapshots), halves)
 
 
 def find_copies(atoms: Atoms) -> list[Ints]:
@@ -171,14 +165,6 @@ def _tracks(snapshots: Floats) -> Floats:
     return tracks
 
 
-def _join_levels(copies: Sequence[Ints], searches: Sequence[Search]) -> tuple[Level, ...]:
-    """Levels of all chains, which go in step up to those that were chosen, and from there on."""
-    most = max(each.chosen for each in searches)
-    count = most + max(len(each.levels) - each.chosen for each in searches)
-    rows = ([_in_step(each, step, most) for each in searches] for step in range(count))
-    return tuple(_join(copies, row) for row in rows)
-
-
 def _in_step(search: Search, step: int, most: int) -> Level:
     """Level of one chain at a step; by the step `most`, all chains have the chosen ones."""
     if step <= most:
@@ -191,20 +177,11 @@ def _join(copies: Sequence[Ints], levels: Sequence[Level]) -> Level:
     labels = np.full(sum(map(len, copies)), -1)
     for sites, level in zip(copies, levels, strict=True):
         labels[sites] = np.where(level.labels >= 0, level.labels + labels.max() + 1, -1)
-    rests = [level.rest for level in levels]
-    return Level(
-        n_bodies=sum(level.n_bodies for level in levels),
-        gap=_least([level.gap for level in levels]),
-        sharpness=_least([level.sharpness for level in levels]),
-        rest=float(np.sqrt(np.average(np.square(rests), weights=[len(each) for each in copies]))),
-        labels=frozen(rank_labels(labels)),
-        rests=tuple(rests),
-    )
-
-
-def _least(values: Sequence[float]) -> float:
-    """Least of the values that are known; NaN if none is."""
-    return min((value for value in values if not np.isnan(value)), default=float("nan"))
+    gap, sharp = np.fmin.reduce([(level.gap, level.sharpness) for level in levels]).tolist()
+    rests = tuple(level.rest for level in levels)
+    rest = float(np.sqrt(np.average(np.square(rests), weights=[len(each) for each in copies])))
+    n_bodies, own = sum(level.n_bodies for level in levels), frozen(rank_labels(labels))
+    return Level(n_bodies, gap, sharp, rest, own, rests)
 
 
 def _agreement(searches: Sequence[Search]) -> Agreement | None:
@@ -279,11 +256,7 @@ def _hierarchy(
     return found, float(np.sqrt(inside * above.min())) if len(above) else inside
 
 
-def _chains(ensemble: Ensemble, labels: Ints) -> tuple[str, ...]:
+def _chains(atoms: Atoms, labels: Ints) -> tuple[str, ...]:
     """Chain that has most sites of each body."""
-    chains = ensemble.sites.chains
-    names, number = np.unique(chains, return_inverse=True)
-    return tuple(
-        str(names[np.bincount(number[labels == body]).argmax()])
-        for body in range(int(labels.max()) + 1)
-    )
+    owners = (Counter(atoms.chains[labels == body].tolist()) for body in range(labels.max() + 1))
+    return tuple(owner.most_common(1)[0][0] for owner in owners)

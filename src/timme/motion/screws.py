@@ -20,7 +20,7 @@ from timme._arrays import Bools, Floats, Ints, frozen, indices, numbers
 from timme._text import Described
 from timme.ensemble import Ensemble
 from timme.motion.fits import fit
-from timme.motion.joints import precision, relative
+from timme.motion.joints import UndeterminedError, relative
 
 FAR = "the axis is far outside both bodies: the motion is nearly a shift"
 _HALF_TURN = "it turns by half a turn: the axis and its opposite are equally right"
@@ -95,28 +95,23 @@ def screw(
     >>> round(found.angle, 6), found.kind
     (60.0, 'hinge')
     """
-    pair = _pair(before, after)
+    pair = np.array([numbers(each, "snapshots") for each in (before, after)])
     seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
     body, reference = (indices(each, len(seen), "sites of a body") for each in (body, reference))
-    for name, sites in (("reference", reference), ("body", body)):
-        if len(sites) and not seen[sites].any():
-            return Screw(verdict=f"the {name} is not seen in both snapshots")
-    ensemble = Ensemble.from_array(np.where(seen[:, None], pair, 0.0))
-    poses = relative(ensemble, body[seen[body]], reference[seen[reference]], weights)
-    if isinstance(poses, str):
-        return Screw(verdict=poses)
-    if words := poses.undetermined():
-        return Screw(verdict=words)
+    body, reference = body[seen[body]], reference[seen[reference]]
+    try:
+        ensemble = Ensemble.from_array(np.where(seen[:, None], pair, 0.0))
+        poses = relative(ensemble, body, reference, weights)
+    except UndeterminedError as why:
+        return Screw(verdict=str(why))
     turn, start = poses.rotations[1] @ poses.rotations[0].T, poses.centres[0]
-    turning, _, shift = precision(poses.body, poses.reference, start - poses.middle)
-    noise = 2 * turning, np.sqrt(2) * shift  # of both snapshots
+    noise = 2 * poses.turning, np.sqrt(2) * poses.shift  # of both snapshots
     found = from_rotation(turn, start, poses.centres[1] - start, poses.near, noise)
     if pair.shape[2] < 3 or found.kind not in {"hinge", "screw"}:
         return found
-    ours, theirs = body[seen[body]], reference[seen[reference]]
-    line = pair[0, ours].mean(axis=0) - pair[0, theirs].mean(axis=0)
+    line = pair[0, body].mean(axis=0) - pair[0, reference].mean(axis=0)
     closure = 100 * (1 - (found.axis @ line / (np.linalg.norm(line) or np.nan)) ** 2)
-    effective = _effective_rotation(found, pair, ours, theirs)
+    effective = _effective_rotation(found, pair, body, reference)
     return replace(found, closure=float(closure), effective=effective)
 
 
@@ -187,16 +182,6 @@ def is_far(distance: float, point: Floats, centre: Floats, near: Floats) -> bool
     """Whether an axis is so far outside both bodies that the motion is nearly a shift."""
     size = max(float(np.linalg.norm(centre - near)), 1e-9)
     return max(distance, float(np.linalg.norm(point - near))) > _OUTSIDE * size
-
-
-def _pair(before: npt.ArrayLike, after: npt.ArrayLike) -> Floats:
-    pair = [numbers(each, "snapshots") for each in (before, after)]
-    if pair[0].shape != pair[1].shape or pair[0].ndim != 2 or pair[0].shape[1] not in (2, 3):
-        raise ValueError(
-            "a motion needs the same sites in two snapshots, of shape (sites, 2 or 3), got "
-            f"{pair[0].shape} and {pair[1].shape}"
-        )
-    return np.array(pair)
 
 
 def _effective_rotation(

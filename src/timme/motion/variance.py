@@ -27,6 +27,7 @@ from timme.motion import fits
 _MOST = 2000  # snapshots of components
 _MOST_EXPLAINED = 1000  # snapshots of explained variance
 _STILL = 1e-20  # of the squares of positions: variance below it is rounding
+_STILL_MODE = 1e-12  # of the largest variance: components below it are rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -199,47 +200,37 @@ def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> E
     """
     labels = [fits.body_labels(level, ensemble.n_sites) for level in levels]
     snapshots = fits.some_snapshots(ensemble, _MOST_EXPLAINED)
-    train = np.arange(len(snapshots)) // max(1, len(snapshots) // 10) % 2 == 0
-    clusters = [_clusters(each) for each in labels]
     n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
     whole = fits.shape_of(snapshots)
     fits.require_orientation(ensemble, "explaining variance", whole.verdict)
-    away = whole.poses.into(snapshots) - whole.places
-    total = float((away**2).sum())
+    variance = whole.rest**2 * ensemble.n_sites
     none = np.full(len(labels), np.nan)
-    if total <= _STILL * float((whole.places**2).sum()):
+    if variance <= _STILL * float((whole.places**2).sum()):
         return Explained(n_bodies, 0 * n_bodies, *(none,) * 4, 0.0, len(snapshots))
-    several = [[each for each in level if len(each) > 1] for level in clusters]
-    ranks = _sums(clusters, lambda each: rigid_motions(whole.places, each).shape[1])
+    clusters = [_clusters(each) for each in labels]
     pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2
-    freedom = np.maximum(ranks - pose, 0)
-    finite = 1 - _sums(several, lambda each: _rest(snapshots[:, each], snapshots[:, each])) / total
-    tried = none, none
+    ranks = _sums(clusters, lambda each: rigid_motions(whole.places, each).shape[1])
+    freedom = np.maximum(ranks.astype(np.int64) - pose, 0)
+    finite, inner = _shares(snapshots, snapshots, clusters, freedom)
+    held_out, outer = none, none
+    train = np.arange(len(snapshots)) // max(1, len(snapshots) // 10) % 2 == 0
     if 1 < train.sum() < len(train):
-        tried = _held_out(snapshots[train], snapshots[~train], several, freedom)
-    inner = _of_components(away, away, freedom)
-    held_out, outer = tried
-    variance, n_snapshots = total / len(snapshots), len(snapshots)
-    return Explained(n_bodies, freedom, finite, held_out, inner, outer, variance, n_snapshots)
+        held_out, outer = _shares(snapshots[train], snapshots[~train], clusters, freedom)
+    shares = finite, held_out, inner, outer
+    return Explained(n_bodies, freedom, *shares, variance, len(snapshots))
 
 
 def rigid_motions(places: Floats, members: Ints) -> Floats:
     """Orthonormal infinitesimal rigid motions (members × dimensions, rank) of a body."""
     about = places[members] - places[members].mean(axis=0)
     shifts = np.tile(np.eye(places.shape[1]), (len(members), 1))
-    planes = combinations(range(places.shape[1]), 2)
-    turns = np.column_stack([_turned(about, *plane) for plane in planes])
+    planes = np.eye(places.shape[1])[[*combinations(range(places.shape[1]), 2)]]
+    turns = np.array([np.outer(about @ x, y) - np.outer(about @ y, x) for x, y in planes])
+    turns = turns.reshape(len(planes), -1).T
     size = np.sqrt((turns**2).sum()) or 1.0
     scaled = np.column_stack([shifts / np.sqrt(len(members)), turns / size])
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
     return np.asarray(left[:, values > 1e-6 * values[0]])
-
-
-def _turned(about: Floats, one: int, other: int) -> Floats:
-    """Displacements (sites × dimensions,) of a turn in the plane of two axes."""
-    found = np.zeros_like(about)
-    found[:, one], found[:, other] = -about[:, other], about[:, one]
-    return found.ravel()
 
 
 def _clusters(labels: Ints) -> list[Ints]:
@@ -248,15 +239,34 @@ def _clusters(labels: Ints) -> list[Ints]:
     return [np.flatnonzero(labels == body) for body in np.unique(labels[labels >= 0])] + alone
 
 
-def _sums(levels: list[list[Ints]], of: Callable[[Ints], float | Floats]) -> Floats:
+def _sums(levels: list[list[Ints]], of: Callable[[Ints], float]) -> Floats:
     """Sums over the bodies of each level; bodies that levels share are looked at once."""
-    known = {members.tobytes(): members for level in levels for members in level}
-    values = {key: of(members) for key, members in known.items()}
-    return np.array([sum(values[members.tobytes()] for members in level) for level in levels])
+    known = {members.tobytes(): of(members) for level in levels for members in level}
+    return np.array([sum(known[members.tobytes()] for members in level) for level in levels])
+
+
+def _shares(
+    learned: Floats, test: Floats, levels: list[list[Ints]], freedom: Ints
+) -> tuple[Floats, Floats]:
+    """Shares of bodies, and of components, learned from some snapshots, in others."""
+    whole = fits.shape_of(learned).places
+    ours, theirs = (fits.fit(whole, part).into(part) - whole for part in (learned, test))
+    left = _sums(levels, lambda each: _rest(learned[:, each], test[:, each]))
+    bodies = np.asarray(1 - left / (theirs**2).sum())
+    ours, theirs = ((each - ours.mean(axis=0)).reshape(len(each), -1) for each in (ours, theirs))
+    # Snapshots are fewer than coordinates: their inner products give the same components sooner.
+    values, vectors = np.linalg.eigh(ours @ ours.T)
+    known = values > _STILL_MODE * values[-1]
+    along = (theirs @ (ours.T @ vectors[:, known])) ** 2
+    squares = (along.sum(axis=0) / values[known])[::-1] / (theirs**2).sum()
+    components = np.append(0.0, np.cumsum(squares))[np.minimum(freedom, len(squares))]
+    return bodies, np.asarray(components)
 
 
 def _rest(learned: Floats, test: Floats) -> float:
     """Squares that are left of snapshots of a body when its learned shape is laid onto them."""
+    if learned.shape[1] == 1:
+        return 0.0
     shape = fits.shape_of(learned)
     poses = fits.fit(shape.places, test)
     if poses.unique.all():
@@ -266,22 +276,3 @@ def _rest(learned: Floats, test: Floats) -> float:
     along = np.einsum("tsi,ti->ts", about, direction)
     along = along * np.sign((along * along[:1]).sum(axis=1))[:, None]
     return float(((along - along.mean(axis=0)) ** 2).sum() + (about**2).sum() - (along**2).sum())
-
-
-def _held_out(
-    learned: Floats, test: Floats, levels: list[list[Ints]], freedom: Ints
-) -> tuple[Floats, Floats]:
-    """Shares of bodies and components, learned from some snapshots, in others."""
-    whole = fits.shape_of(learned).places
-    ours, theirs = (fits.fit(whole, part).into(part) - whole for part in (learned, test))
-    left = _sums(levels, lambda each: _rest(learned[:, each], test[:, each]))
-    return np.asarray(1 - left / (theirs**2).sum()), _of_components(ours, theirs, freedom)
-
-
-def _of_components(learned: Floats, test: Floats, counts: Ints) -> Floats:
-    """Share of the variance of displacements in so many components of others."""
-    away = [each - learned.mean(axis=0) for each in (learned, test)]
-    ours, theirs = (each.reshape(len(each), -1) for each in away)
-    modes = np.linalg.svd(ours, full_matrices=False)[2][: len(ours) - 1]
-    squares = ((theirs @ modes.T) ** 2).sum(axis=0) / (theirs**2).sum()
-    return np.asarray(np.append(0.0, np.cumsum(squares))[np.minimum(counts, len(squares))])
