@@ -42,10 +42,9 @@ class Game(NamedTuple):
     verdicts: Ints  # (nodes,), of a leader: whether its cluster joins others
     reached: Ints  # (nodes,), the last search that reached a node
     origins: Ints  # (nodes,), from which node it did
-    by: Ints  # (nodes,), and by which pebble
     walk: Ints  # (nodes + 1,), the nodes of the last search, in order
     listed: Ints  # (bodies,), bodies of the clusters that join
-    joins: Ints  # (bodies, 2), leaders of clusters that joined
+    joins: Ints  # (bodies, 3), leaders of two clusters that joined, and the bond that did it
     counts: Ints  # (4,)
 
 
@@ -64,19 +63,18 @@ def _new_game(dangling):
         verdicts=np.full(n_nodes, -1),
         reached=np.zeros(n_nodes, np.int64),
         origins=np.empty(n_nodes, np.int64),
-        by=np.empty(n_nodes, np.int64),
         walk=np.empty(n_nodes + 1, np.int64),
         listed=np.empty(n_bodies, np.int64),
-        joins=np.empty((n_bodies, 2), np.int64),
+        joins=np.empty((n_bodies, 3), np.int64),
         counts=np.zeros(4, np.int64),
     )
 
 
 @compiled
-def _free_place(pebbles, node):
-    """Place of a free pebble of a node, -1 if it has none."""
+def _place(pebbles, node, end):
+    """Place of a pebble of a node that covers a bar to an end, or is FREE; -1 if it has none."""
     for k in range(PEBBLES):
-        if pebbles[node, k] == FREE:
+        if pebbles[node, k] == end:
             return k
     return -1
 
@@ -110,8 +108,7 @@ def _search(game, start, held, inside):
             if inside >= 0 and verdict == inside:
                 continue
             game.origins[other] = node
-            game.by[other] = k
-            if _free_place(pebbles, other) >= 0 or (inside >= 0 and verdict == inside + 1):
+            if _place(pebbles, other, FREE) >= 0 or (inside >= 0 and verdict == inside + 1):
                 return other, n_reached
             walk[n_reached] = other
             n_reached += 1
@@ -133,12 +130,11 @@ def _gather(game, body, needed, held):
         found, n_reached = _search(game, body, held, -1)
         if found < 0:
             return count, n_reached
-        place = _free_place(pebbles, found)
         while found != body:  # bring the pebble along the path, each bar covered from its other end
-            before, k = game.origins[found], game.by[found]
-            pebbles[found, place] = before
-            pebbles[before, k] = FREE
-            found, place = before, k
+            before = game.origins[found]
+            pebbles[found, _place(pebbles, found, FREE)] = before
+            pebbles[before, _place(pebbles, before, found)] = FREE
+            found = before
         count += 1
     game.walk[0] = body  # with six free pebbles it leads nowhere
     return count, 1
@@ -162,7 +158,7 @@ def _add_bars(game, a, b, bars):
     spare, n_reached = _gather(game, b, bars + 1, a)
     independent = min(bars, spare)
     for _ in range(independent):
-        game.pebbles[b, _free_place(game.pebbles, b)] = a
+        game.pebbles[b, _place(game.pebbles, b, FREE)] = a
     if spare > bars:
         return independent, 0
     game.walk[n_reached] = a
@@ -208,7 +204,7 @@ def _stress(game, bond, n_reached, bonds, stress):
 
 
 @compiled
-def _take(game, node, leader, inside):
+def _take(game, node, leader, inside, bond):
     """Join the cluster of a node to that of a leader (-1 for the first); return the new leader.
 
     The bodies of the smaller cluster are listed. In the ring of ``_add_bars``, 0 is the first and
@@ -230,8 +226,8 @@ def _take(game, node, leader, inside):
         if body == other:
             break
     if game.sizes[other] > 0:
-        game.joins[game.counts[JOINS], 0] = leader
-        game.joins[game.counts[JOINS], 1] = other
+        for k, joined in enumerate((leader, other, bond)):
+            game.joins[game.counts[JOINS], k] = joined
         game.counts[JOINS] += 1
     game.clusters[other] = leader
     game.sizes[leader] += game.sizes[other]
@@ -260,7 +256,7 @@ def _grow(game, bond, n_reached, bonds):
     inside = 2 * game.counts[SEARCHES]
     leader = -1
     for k in range(n_reached):
-        leader = _take(game, game.walk[k], leader, inside)
+        leader = _take(game, game.walk[k], leader, inside, bond)
     n_done = 0
     while n_done < game.counts[LISTED]:
         member = game.listed[n_done]
@@ -271,11 +267,11 @@ def _grow(game, bond, n_reached, bonds):
             if numbers[entry] > bond or game.verdicts[cluster] in (inside, inside + 1):
                 continue
             found = start
-            if _free_place(game.pebbles, start) < 0:
+            if _place(game.pebbles, start, FREE) < 0:
                 found, n_reached = _search(game, start, -1, inside)
             if found < 0:
                 for k in range(n_reached):
-                    leader = _take(game, game.walk[k], leader, inside)
+                    leader = _take(game, game.walk[k], leader, inside, bond)
                 continue
             while found != start:
                 game.verdicts[find(game.clusters, found)] = inside + 1
@@ -284,77 +280,67 @@ def _grow(game, bond, n_reached, bonds):
 
 
 @compiled
-def play(ends, bars, bonds, dangling, independent, stress, clusters, joins):
-    """Add bonds one after another; fill in what is independent, stressed and rigid.
+def play(ends, bars, bonds, dangling):
+    """Add bonds one after another; return what is independent, stressed and rigid, and the joins.
 
-    ``bonds`` are the first entry of each body, then other ends and numbers of bonds. ``stress``
-    names a bond of the same region, ``clusters`` a body of the same cluster. Each of ``joins``
-    names two bodies whose clusters become one, and the bond that does it; bodies that are
-    ``dangling`` join nothing. Returns the number of joins.
+    ``bonds`` are the first entry of each body, then other ends and numbers of bonds. Of each bond,
+    the number of independent bars is returned, and some bond of the same region of stress, -1 for
+    none; of each body, some body of the same cluster. Each of the joins (joins, 3) names two bodies
+    whose clusters become one, and the bond that does it; ``dangling`` bodies join nothing.
     """
     game = _new_game(dangling)
-    stress[:] = -1
+    independent = np.empty(len(ends), np.int64)
+    stress = np.full(len(ends), -1)
     for bond in range(len(ends)):
         independent[bond], n_reached = _add_bars(game, ends[bond, 0], ends[bond, 1], bars[bond])
         if independent[bond] < bars[bond]:
             _stress(game, bond, n_reached, bonds, stress)
         if n_reached > 0:
-            before = game.counts[JOINS]
             _grow(game, bond, n_reached, bonds)
-            joins[before : game.counts[JOINS], :2] = game.joins[before : game.counts[JOINS]]
-            joins[before : game.counts[JOINS], 2] = bond
-    for body in range(len(clusters)):
-        clusters[body] = find(game.clusters, body)
+    for body in range(len(dangling)):
+        game.clusters[body] = find(game.clusters, body)
     for bond in range(len(ends)):
         if stress[bond] >= 0:
             stress[bond] = find(stress, bond)
-    return game.counts[JOINS]
+    return independent, stress, game.clusters[: len(dangling)], game.joins[: game.counts[JOINS]]
 
 
 @compiled
 def blocks(starts, partners, numbers, block):
-    """Fill in the block of each edge, and return the number of blocks.
+    """Fill in the block of each edge: some edge of those that are on cycles with one another.
 
     Row k of ``partners`` and ``numbers``, from ``starts[k]`` on, holds the other ends and the
-    numbers of the edges of node k. Parallel edges share a block, a loop is on no cycle with others.
-    (Walk in depth of Hopcroft and Tarjan, with a stack in place of recursion.)
+    numbers of the edges of node k. Nodes are ranked by a walk in breadth, which enters each by an
+    edge from a node before it. Every other edge closes one cycle with these; cycles that share an
+    edge share a block, and no other cycles are needed (blocks are the components of a matroid).
+    Parallel edges share a block, a loop is on no cycle with others.
     """
     n_nodes = len(starts) - 1
-    depth = np.full(n_nodes, -1)
-    low = np.empty(n_nodes, np.int64)  # least depth reached from a node and those below it
-    following = starts[:-1].copy()
-    parents, entered_by = np.full(n_nodes, -1), np.full(n_nodes, -1)
-    stack = np.empty(len(block), np.int64)  # edges passed that are in no block yet
-    n_stacked, n_blocks = 0, 0
+    ranks = np.full(n_nodes, -1)
+    queue, parents, entered = np.empty((3, n_nodes), np.int64)
+    for edge in range(len(block)):
+        block[edge] = edge
+    n_queued, n_done = 0, 0
     for root in range(n_nodes):
-        if depth[root] >= 0:
-            continue
-        depth[root] = low[root] = 0
-        node = root
-        while node >= 0:
-            if following[node] < starts[node + 1]:
-                other, edge = partners[following[node]], numbers[following[node]]
-                following[node] += 1
-                if edge == entered_by[node] or depth[other] > depth[node]:
-                    continue
-                stack[n_stacked] = edge
-                n_stacked += 1
-                if depth[other] >= 0:
-                    low[node] = min(low[node], depth[other])
-                else:
-                    depth[other] = low[other] = depth[node] + 1
-                    entered_by[other], parents[other] = edge, node
-                    node = other
-                continue
-            parent = parents[node]
-            if parent >= 0:
-                low[parent] = min(low[parent], low[node])
-                if low[node] >= depth[parent]:
-                    edge = -1
-                    while edge != entered_by[node]:
-                        n_stacked -= 1
-                        edge = stack[n_stacked]
-                        block[edge] = n_blocks
-                    n_blocks += 1
-            node = parent
-    return n_blocks
+        if ranks[root] < 0:
+            queue[n_queued] = root
+            ranks[root] = n_queued
+            n_queued += 1
+        while n_done < n_queued:
+            node = queue[n_done]
+            n_done += 1
+            for entry in range(starts[node], starts[node + 1]):
+                one, other, edge = node, partners[entry], numbers[entry]
+                if ranks[other] < 0:
+                    queue[n_queued] = other
+                    ranks[other] = n_queued
+                    n_queued += 1
+                    parents[other] = node
+                    entered[other] = edge
+                while one != other:  # climb from the ends to where the paths meet
+                    if ranks[one] < ranks[other]:
+                        one, other = other, one
+                    block[find(block, entered[one])] = find(block, edge)
+                    one = parents[one]
+    for edge in range(len(block)):
+        block[edge] = find(block, edge)

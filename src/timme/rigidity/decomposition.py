@@ -225,13 +225,8 @@ def _play(network: Network, cutoff: float) -> _Game:
     only, held = _only_neighbours(network.bonds[always], network.bars[always], degrees)
     dangling = (only >= 0) & (held >= _SPINNING)
     ends, bars = network.bonds[order], network.bars[order]
-    independent, stress = np.empty((2, len(order)), np.int64)
-    clusters = np.empty(n_bodies, np.int64)
-    joins = np.empty((n_bodies, 3), np.int64)
-    bonds = _entries(n_bodies, ends)
-    n_joins = play(ends, bars, bonds, dangling, independent, stress, clusters, joins)
     anchors = np.where(dangling, only, np.arange(n_bodies))
-    return _Game(order, anchors, independent, stress, clusters, joins[:n_joins])
+    return _Game(order, anchors, *play(ends, bars, _entries(n_bodies, ends), dangling))
 
 
 def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]:
@@ -283,8 +278,9 @@ def _regions(
     n_nodes = int(numbers.max()) + 1
     edges = numbers[ends[hinged]]
     block = np.empty(len(edges), np.int64)
-    n_blocks = blocks(*_entries(n_nodes, edges), block)
+    blocks(*_entries(n_nodes, edges), block)
     block = rank_labels(block)
+    n_blocks = int(block.max(initial=-1)) + 1
     rigid = numbers[ends[~hinged, 0]]
     freedom = np.bincount(numbers, PEBBLES - spins) - np.bincount(
         rigid, game.independent[~hinged], minlength=n_nodes
