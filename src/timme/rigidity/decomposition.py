@@ -213,20 +213,21 @@ class _Game(NamedTuple):
 
 
 def _play(network: Network, cutoff: float) -> _Game:
-    n_bodies = network.n_bodies
-    if not n_bodies:
+    if not network.n_bodies:
         raise ValueError("a pebble game needs at least 1 body, got a network of none")
     always = np.isnan(network.energies)
     heights = np.where(always, -math.inf, network.energies)
-    added = np.flatnonzero(always | (heights <= cutoff))
+    added = np.flatnonzero(heights <= cutoff)
     order = added[np.argsort(heights[added], kind="stable")]
     # A body dangles that is firmly bonded to one other by bonds that are always there.
-    degrees = np.bincount(network.bonds.ravel(), minlength=n_bodies)
+    degrees = np.bincount(network.bonds.ravel(), minlength=network.n_bodies)
     only, held = _only_neighbours(network.bonds[always], network.bars[always], degrees)
     dangling = (only >= 0) & (held >= _SPINNING)
+    anchors = np.where(dangling, only, np.arange(len(only)))
     ends, bars = network.bonds[order], network.bars[order]
-    anchors = np.where(dangling, only, np.arange(n_bodies))
-    return _Game(order, anchors, *play(ends, bars, _entries(n_bodies, ends), dangling))
+    independent, stress, clusters, joins = play(ends, bars, _entries(len(only), ends), dangling)
+    stress[np.bincount(stress)[stress] == 1] = -1
+    return _Game(order, anchors, independent, stress, clusters, joins)
 
 
 def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]:
