@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +32,13 @@ from scipy.special import xlogy
 from timme._arrays import Floats, Ints, frozen
 from timme._kernels.linkage import joint_sums
 from timme._text import Described
-from timme.comparison.overlaps import Overlap, as_partition, overlap
-from timme.hierarchy.partition import Partition, adjusted_rand, count_pairs, rand_index
+from timme.hierarchy.partition import (
+    Partition,
+    adjusted_rand,
+    count_pairs,
+    rand_index,
+    rank_labels,
+)
 from timme.hierarchy.tree import SIGMA, Hierarchy, Quantity, grow
 
 SHIFTS = 50  # arrangements by chance
@@ -46,6 +50,18 @@ _WORK = 2e9  # sites × pairs of cutoffs × arrangements: a few seconds
 _CUTOFFS = 100  # at most, of two hierarchies of one quantity
 
 Clusters = Hierarchy | Partition | npt.ArrayLike
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Overlap(Described):
+    """Two partitions of the same sites, cluster against cluster."""
+
+    first: Partition
+    second: Partition
+    pairs: Ints  # (pairs, 2), a cluster of the first and one of the second that share sites
+    shared: Ints  # (pairs,), number of sites they share
+    jaccard: Floats  # (pairs,), shared sites divided by those in either
+    partners: Ints  # (clusters of the second,), cluster of the first matched one to one, or -1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -136,30 +152,26 @@ def agree(
     """
     trees = as_hierarchy(first), as_hierarchy(second)
     n_sites = trees[0].n_sites
-    if n_sites != trees[1].n_sites or n_sites < 2:
-        raise ValueError(
-            f"a comparison needs at least 2 sites, the same in both, got {n_sites} and "
-            f"{trees[1].n_sites}: restrict both to the sites that comparison.common_sites finds"
-        )
+    _check_sites(n_sites, trees[1].n_sites)
     arrangements = _arrangements(n_sites, seed, along_chain=along_chain)
     most = min(MOST_CUTOFFS, max(2, math.isqrt(int(_WORK / n_sites / len(arrangements)))))
     levels = _cutoffs(trees[0], most), _cutoffs(trees[1], most)
-    grids = _compare(trees, levels, arrangements)
-    places = _best_pairs(grids)
-    best_rand = [float(rand[place]) for rand, place in zip(grids.rand, places, strict=True)]
+    rand, together, information, variation = _compare(trees, levels, arrangements)
+    places = _best_pairs(rand, together, information)
     chance = None
     if n_sites >= FEWEST_SITES:
-        sums = grids.together.sum(axis=(1, 2))
-        chance = Chance(frozen(np.array(best_rand[1:])), float(np.mean(sums >= sums[0])))
+        sums = together.sum(axis=(1, 2))
+        best = np.array([grid[place] for grid, place in zip(rand, places, strict=True)])
+        chance = Chance(frozen(best[1:]), float(np.mean(sums >= sums[0])))
     row, column = places[0]
     middles = _middle(trees[0], levels[0][row]), _middle(trees[1], levels[1][column])
     cuts = [tree.cut(cutoff) for tree, cutoff in zip(trees, cutoffs or middles, strict=True)]
     return Agreement(
         *trees,
         cutoffs=levels,
-        rand=frozen(grids.rand[0]),
-        variation=frozen(grids.variation),
-        excess=frozen(grids.information[0] - grids.information[1:].mean(axis=0)),
+        rand=frozen(rand[0]),
+        variation=frozen(variation),
+        excess=frozen(information[0] - information[1:].mean(axis=0)),
         best=places[0],
         best_cutoffs=middles,
         clusters=overlap(*cuts, min_size=min_size),
@@ -205,19 +217,15 @@ def _arrangements(n_sites: int, seed: int, *, along_chain: bool) -> Ints:
     return np.concatenate([every[None], moved])
 
 
-class _Grids(NamedTuple):
-    """What two hierarchies share at each pair of cutoffs: (arrangements, first, second)."""
-
-    rand: Floats  # adjusted Rand index
-    together: Floats  # number of pairs of sites that are together in both
-    information: Floats  # mutual information, in nats
-    variation: Floats  # (first, second), variation of information of the true order, in nats
-
-
 def _compare(
     trees: tuple[Hierarchy, Hierarchy], levels: tuple[Floats, Floats], arrangements: Ints
-) -> _Grids:
-    """Compare all partitions in all arrangements."""
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Compare all partitions in all arrangements.
+
+    Returns, of shape (arrangements, first, second), the adjusted Rand index, the number of pairs of
+    sites that are together in both, and mutual information in nats; of the true order alone the
+    variation of information in nats.
+    """
     n_sites = trees[0].n_sites
     first, second = (
         np.array([tree.cut(cutoff).labels for cutoff in cutoffs])
@@ -236,12 +244,8 @@ def _compare(
     rand = adjusted_rand(first_pairs[:, None], second_pairs, together, n_sites=n_sites)
     total = first_logs[:, None] + second_logs
     variation = np.maximum(total - 2 * logs[0], 0.0) / n_sites
-    return _Grids(
-        rand=rand,
-        together=together,
-        information=np.log(n_sites) - (total - logs) / n_sites,
-        variation=np.where(rand[0] == 1, 0.0, variation),
-    )
+    information = np.log(n_sites) - (total - logs) / n_sites
+    return rand, together, information, np.where(rand[0] == 1, 0.0, variation)
 
 
 def _sums(partitions: Ints, terms: Floats) -> tuple[Floats, Floats]:
@@ -251,16 +255,14 @@ def _sums(partitions: Ints, terms: Floats) -> tuple[Floats, Floats]:
     return np.array(pairs), np.array([float(terms[each].sum()) for each in sizes])
 
 
-def _best_pairs(grids: _Grids) -> list[tuple[int, int]]:
+def _best_pairs(rand: Floats, together: Floats, information: Floats) -> list[tuple[int, int]]:
     """Places of the best pairs of cutoffs, one for each arrangement; the lowest of equal ones."""
-    informed, together = (
-        np.maximum(values - values.mean(axis=0), 0.0)
-        for values in (grids.information, grids.together)
-    )
-    product = informed * together
+    product = np.ones_like(rand)
+    for values in (information, together):
+        product *= np.maximum(values - values.mean(axis=0), 0.0)
     enough = product >= ENOUGH * product.max(axis=(1, 2), keepdims=True)
-    rand = np.where(enough, grids.rand, -np.inf).reshape(len(enough), -1)
-    return [divmod(place, enough.shape[2]) for place in rand.argmax(axis=1).tolist()]
+    eligible = np.where(enough, rand, -np.inf).reshape(len(rand), -1)
+    return [divmod(place, rand.shape[2]) for place in eligible.argmax(axis=1).tolist()]
 
 
 def _life(hierarchy: Hierarchy, cutoff: float) -> tuple[float, float]:
@@ -275,6 +277,73 @@ def _middle(hierarchy: Hierarchy, cutoff: float) -> float:
     low, high = _life(hierarchy, cutoff)
     middle = (low + high) / 2
     return middle if low < middle < high else float(cutoff)
+
+
+# ---- cluster against cluster ---------------------------------------------------------------------
+
+
+def overlap(
+    first: Partition | npt.ArrayLike, second: Partition | npt.ArrayLike, *, min_size: int = 10
+) -> Overlap:
+    """Compare two partitions of the same sites.
+
+    Clusters are matched one to one, the pair that shares most sites first (ties: the higher Jaccard
+    index, then the lower labels), so that matched clusters can have the same colour.
+
+    Parameters
+    ----------
+    first, second : Partition or array_like of int, shape (sites,)
+        Cluster of each site.
+    min_size : int, optional
+        Smaller clusters are not matched one to one.
+
+    Returns
+    -------
+    Overlap
+        All pairs of clusters that share sites.
+
+    Examples
+    --------
+    >>> found = overlap([0, 0, 0, 1, 1, 1], [5, 5, 5, 5, 7, 7], min_size=2)
+    >>> found.pairs.tolist(), found.partners.tolist()
+    ([[0, 0], [1, 0], [1, 1]], [0, 1])
+    """
+    if not min_size >= 1:
+        raise ValueError(f"min_size must be at least 1, got {min_size}")
+    one, other = as_partition(first), as_partition(second)
+    _check_sites(len(one.labels), len(other.labels))
+    cells, shared = np.unique(one.labels * other.n_clusters + other.labels, return_counts=True)
+    rows, columns = np.divmod(cells, other.n_clusters)
+    sizes = one.sizes[rows], other.sizes[columns]
+    jaccard = shared / (sizes[0] + sizes[1] - shared)
+    ranked = np.lexsort((columns, rows, -jaccard, -shared))
+    partners = np.full(other.n_clusters, -1)
+    for place in ranked[np.minimum(*sizes)[ranked] >= min_size].tolist():
+        if partners[columns[place]] < 0 and rows[place] not in partners:
+            partners[columns[place]] = rows[place]
+    pairs = np.column_stack([rows, columns])
+    return Overlap(one, other, frozen(pairs), frozen(shared), frozen(jaccard), frozen(partners))
+
+
+def as_partition(given: Partition | npt.ArrayLike) -> Partition:
+    """Partition with labels by size; lists of labels get the cutoff 0."""
+    labels = np.asarray(given.labels if isinstance(given, Partition) else given)
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or not len(labels):
+        raise ValueError(
+            "a partition needs a whole number for each site, the label of its cluster, got "
+            f"{labels.dtype} of shape {labels.shape}: cut a hierarchy with hierarchy.cut(cutoff)"
+        )
+    numbers = np.unique(labels, return_inverse=True)[1]
+    cutoff = given.cutoff if isinstance(given, Partition) else 0.0
+    return Partition(frozen(rank_labels(numbers)), cutoff)
+
+
+def _check_sites(first: int, second: int) -> None:
+    if first != second or first < 2:
+        raise ValueError(
+            f"a comparison needs at least 2 sites, the same in both, got {first} and {second}: "
+            "restrict both to the sites that comparison.common_sites finds"
+        )
 
 
 # ---- equal cutoffs ------------------------------------------------------------------------------

@@ -213,25 +213,21 @@ class _Game(NamedTuple):
 
 
 def _play(network: Network, cutoff: float) -> _Game:
-    n_bodies = network.n_bodies
-    if not n_bodies:
+    if not network.n_bodies:
         raise ValueError("a pebble game needs at least 1 body, got a network of none")
     always = np.isnan(network.energies)
     heights = np.where(always, -math.inf, network.energies)
-    added = np.flatnonzero(always | (heights <= cutoff))
+    added = np.flatnonzero(heights <= cutoff)
     order = added[np.argsort(heights[added], kind="stable")]
     # A body dangles that is firmly bonded to one other by bonds that are always there.
-    degrees = np.bincount(network.bonds.ravel(), minlength=n_bodies)
+    degrees = np.bincount(network.bonds.ravel(), minlength=network.n_bodies)
     only, held = _only_neighbours(network.bonds[always], network.bars[always], degrees)
     dangling = (only >= 0) & (held >= _SPINNING)
+    anchors = np.where(dangling, only, np.arange(len(only)))
     ends, bars = network.bonds[order], network.bars[order]
-    independent, stress = np.empty((2, len(order)), np.int64)
-    clusters = np.empty(n_bodies, np.int64)
-    joins = np.empty((n_bodies, 3), np.int64)
-    bonds = _entries(n_bodies, ends)
-    n_joins = play(ends, bars, bonds, dangling, independent, stress, clusters, joins)
-    anchors = np.where(dangling, only, np.arange(n_bodies))
-    return _Game(order, anchors, independent, stress, clusters, joins[:n_joins])
+    independent, stress, clusters, joins = play(ends, bars, _entries(len(only), ends), dangling)
+    stress[np.bincount(stress)[stress] == 1] = -1
+    return _Game(order, anchors, independent, stress, clusters, joins)
 
 
 def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]:
@@ -283,8 +279,9 @@ def _regions(
     n_nodes = int(numbers.max()) + 1
     edges = numbers[ends[hinged]]
     block = np.empty(len(edges), np.int64)
-    n_blocks = blocks(*_entries(n_nodes, edges), block)
+    blocks(*_entries(n_nodes, edges), block)
     block = rank_labels(block)
+    n_blocks = int(block.max(initial=-1)) + 1
     rigid = numbers[ends[~hinged, 0]]
     freedom = np.bincount(numbers, PEBBLES - spins) - np.bincount(
         rigid, game.independent[~hinged], minlength=n_nodes

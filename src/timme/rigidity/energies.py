@@ -102,21 +102,26 @@ def hydrogen_bonds(
     one acceptor the one with the strongest bond counts, the nearest among equals. ``allowed`` atoms
     may take part; bonds above the cutoff are left out.
     """
-    hydrogens, donors = donor_hydrogens(chemistry)
-    donor_of = np.zeros(len(allowed), np.int64)
-    donor_of[hydrogens] = donors
-    givers = hydrogens[allowed[hydrogens] & allowed[donors]]
-    takers = np.flatnonzero(chemistry.acceptors & allowed)
-    hydrogens, acceptors = structure.cross_pairs(givers, takers, HYDROGEN_ACCEPTOR).T
-    donors = donor_of[hydrogens]
-    far = chemistry.far_apart(donors, acceptors)
-    found = bond_energies(structure, chemistry, donors[far], hydrogens[far], acceptors[far])
+    found = possible_bonds(structure, chemistry, allowed=allowed)
     # An energy of 0 means that there is no bond, whatever the cutoff.
     found = found.take((found.energies <= cutoff) & (found.energies != 0.0))
     lengths = structure.distances(found.hydrogens, found.acceptors)
     found = found.take(np.lexsort((found.hydrogens, lengths, found.energies)))
     keys = found.donors * len(allowed) + found.acceptors
     return found.take(np.sort(np.unique(keys, return_index=True)[1]))
+
+
+def possible_bonds(structure: Structure, chemistry: Chemistry, *, allowed: Bools) -> HydrogenBonds:
+    """Return each hydrogen with each acceptor near it, the donor more than three bonds apart."""
+    hydrogens, donors = donor_hydrogens(chemistry)
+    donor_of = np.zeros(len(allowed), np.int64)
+    donor_of[hydrogens] = donors
+    givers = hydrogens[allowed[hydrogens] & allowed[donors]]
+    takers = np.flatnonzero(chemistry.acceptors & allowed)
+    hydrogens, acceptors = structure.cross_pairs(givers, takers, HYDROGEN_ACCEPTOR).T
+    far = chemistry.far_apart(donor_of[hydrogens], acceptors)
+    hydrogens, acceptors = hydrogens[far], acceptors[far]
+    return bond_energies(structure, chemistry, donor_of[hydrogens], hydrogens, acceptors)
 
 
 def donor_hydrogens(chemistry: Chemistry) -> tuple[Ints, Ints]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,28 +21,23 @@ from timme.engine.checkpoint import DEFAULT, Progress, Run
 from timme.ensemble import Ensemble, Images
 from timme.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
 from timme.ensemble.bonds import adjacency
-from timme.ensemble.residues import is_ion, is_nucleic, is_protein, is_water, residue_index
+from timme.ensemble.residues import is_ion, is_nucleic, is_water, residue_index
 from timme.rigidity.chemistry import Chemistry, Structure, parent_residues
 from timme.rigidity.contacts import metal_bonds
-from timme.rigidity.energies import bond_energies, donor_hydrogens
+from timme.rigidity.energies import donor_hydrogens, possible_bonds
 
-_PIECE = 2000  # atoms that are given to hydride at once, so that progress is seen
-# Names of older files and of force fields, and those of the dictionary.
-_PROTEIN_NAMES = {"OT1": "O", "OC1": "O", "O1": "O", "OT2": "OXT", "OC2": "OXT", "O2": "OXT"}
-_NUCLEIC_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
+# Names of nucleotides in older files, and those of the dictionary.
+_OLDER_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
 _SINGLE, _UNKNOWN = 1, 0  # types of bonds in biotite
 _DOUBLE = (2, 6)  # the second is aromatic
 
 _STEPS = 36  # of a full turn
 # Å from a hydrogen that turns: nearer atoms touch it.
 _HYDROGEN_TOUCHING, _CARBON_TOUCHING, _OTHERS_TOUCHING = 1.8, 2.1, 1.4
-# Å, within which are all atoms that a hydrogen may touch, and all acceptors, before it turns.
-_NEAR, _AROUND = 5.0, 7.0
+_NEAR = 5.0  # Å, within which are all atoms that a hydrogen may touch, before it turns
 _PENALTY = 10.0  # kcal/mol of two atoms that touch, more than a bond gives
 _LEAST = 1e-9  # kcal/mol for each step, so that of equal turns the smallest is chosen
 _TOGETHER = 3  # rotors that are turned at once: 36³ states
-
-_Clashes = dict[tuple[int, int], Floats]  # of two rotors: (states, states) in kcal/mol
 
 
 def add_hydrogens(
@@ -94,7 +89,7 @@ def add_hydrogens(
     run.tell(0, 100)
     array, unknown = _as_array(structure)
     bearing = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
-    made, owners = _place(structure, array, bearing, run)
+    made, owners = _place(structure, array, bearing)
     made = turn_hydrogens(made, run=run) if turn else made
     run.tell(100, 100)
     notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
@@ -157,13 +152,8 @@ def _as_array(structure: Structure) -> tuple[Any, Bools]:
     array.element = np.char.upper(atoms.elements)
     nucleic = is_nucleic(atoms)
     array.atom_name = np.where(nucleic, np.char.replace(atoms.names, "*", "'"), atoms.names)
-    for inside, others in (
-        (is_protein(atoms), _PROTEIN_NAMES),
-        (nucleic, _NUCLEIC_NAMES),
-        (array.res_name == "ILE", {"CD": "CD1"}),
-    ):
-        for other, name in others.items():
-            array.atom_name[inside & (atoms.names == other)] = name
+    for older, name in _OLDER_NAMES.items():
+        array.atom_name[nucleic & (atoms.names == older)] = name
     known = connect_via_residue_names(array, inter_residue=False).as_array().astype(np.int64)
     table = sparse.csr_array((known[:, 2], known[:, :2].T), shape=(len(atoms), len(atoms)))
     one, other = atoms.bonds.T
@@ -204,30 +194,14 @@ def _set_charges(structure: Structure, array: Any, ph: float) -> Bools:
     return may
 
 
-def _place(structure: Structure, array: Any, bearing: Bools, run: Run) -> tuple[Structure, Ints]:
-    """Return the structure with hydrogens, and which old atom each is or is bound to.
-
-    One piece after another goes to hydride; no bond joins two.
-    """
-    from biotite.structure import concatenate
+def _place(structure: Structure, array: Any, bearing: Bools) -> tuple[Structure, Ints]:
+    """Return the structure with hydrogens, and which old atom each is or is bound to."""
     from hydride import add_hydrogen
 
-    old, residues = structure.atoms, residue_index(structure.atoms)
-    starts = np.append(np.flatnonzero(np.diff(residues, prepend=-1)), len(old))
-    first, last = (np.bincount(ends + 1, minlength=len(old) + 1) for ends in old.bonds.T)
-    breaks = starts[np.cumsum(first - last)[starts] == 0]  # which no bond crosses
-    bounds = np.unique(breaks[np.searchsorted(breaks, [*range(0, len(old), _PIECE), len(old)])])
-    pieces = list[Any]()
-    originals = list[Bools]()
-    for start, stop in pairwise(bounds.tolist()):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of atoms without a fragment
-            piece, original = add_hydrogen(array[start:stop], mask=bearing[start:stop])
-        pieces.append(piece)
-        originals.append(original)
-        run.tell(50 * stop // len(old), 100)
-    filled = concatenate(pieces)
-    original = np.concatenate(originals)
+    old = structure.atoms
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of atoms without a fragment
+        filled, original = add_hydrogen(array, mask=bearing)
     bonds = sorted_bonds(filled.bonds.as_array()[:, :2])
     owners = np.cumsum(original) - 1
     parents, hydrogens = bonds[~original[bonds].all(axis=1)].T  # which follow their parents
@@ -290,27 +264,25 @@ def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
     near = near[chemistry.far_apart(*near.T)]
     limits = np.where(chemistry.is_element("C"), _CARBON_TOUCHING, _OTHERS_TOUCHING)
     limits[chemistry.hydrogens] = _HYDROGEN_TOUCHING
-    bonds = structure.cross_pairs(hydrogens, np.flatnonzero(chemistry.acceptors), _AROUND)
-    giver, toucher = (np.searchsorted(hydrogens, pairs[:, 0]) for pairs in (bonds, near))
-    donors = rotors.donors[rotors.owners[giver]]
-    far = chemistry.far_apart(donors, bonds[:, 1])
-    giver, donors, bonds = giver[far], donors[far], bonds[far]
+    allowed = ~chemistry.hydrogens
+    allowed[hydrogens] = True
     energies = np.empty((_STEPS, len(rotors.donors)))
     for state in range(_STEPS):
         turned = rotors.turned(structure, np.full(len(rotors.donors), state))
-        lowest = np.zeros(len(hydrogens))
-        np.minimum.at(lowest, giver, bond_energies(turned, chemistry, donors, *bonds.T).energies)
-        touching = toucher[turned.distances(*near.T) < limits[near[:, 1]]]
-        lowest += _PENALTY * np.bincount(touching, minlength=len(hydrogens))
+        bonds = possible_bonds(turned, chemistry, allowed=allowed)
+        lowest = np.zeros(len(allowed))
+        np.minimum.at(lowest, bonds.hydrogens, bonds.energies)
+        touching = near[turned.distances(*near.T) < limits[near[:, 1]], 0]
+        lowest += _PENALTY * np.bincount(touching, minlength=len(allowed))
         lowest += _LEAST * min(state, _STEPS - state)
-        energies[state] = np.bincount(rotors.owners, lowest, len(rotors.donors))
+        energies[state] = np.bincount(rotors.owners, lowest[hydrogens], len(rotors.donors))
         run.tell(50 + 50 * (state + 1) // _STEPS, 100)
     return energies
 
 
-def _rotor_clashes(structure: Structure, rotors: _Rotors) -> _Clashes:
+def _rotor_clashes(structure: Structure, rotors: _Rotors) -> dict[tuple[int, int], Floats]:
     """Return what it costs that two rotors touch, for those that can."""
-    found = _Clashes()
+    found = dict[tuple[int, int], Floats]()
     for pair in structure.pairs(rotors.donors, _NEAR):
         one, other = np.searchsorted(rotors.donors, pair).tolist()
         start = rotors.arms[:, rotors.owners == one]
@@ -322,7 +294,9 @@ def _rotor_clashes(structure: Structure, rotors: _Rotors) -> _Clashes:
     return found
 
 
-def _best_states(group: list[int], energies: Floats, clashes: _Clashes) -> tuple[int, ...]:
+def _best_states(
+    group: list[int], energies: Floats, clashes: dict[tuple[int, int], Floats]
+) -> tuple[int, ...]:
     """Return the states of some rotors that have the lowest energy together."""
     states = np.ix_(*len(group) * [np.arange(_STEPS)])
     total = np.zeros((_STEPS,) * len(group))
