@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
 from timme._text import Described, require
 from timme.engine.checkpoint import Checkpoint, Progress, Run
 from timme.engine.moments import Metric, Moments, known_metric, unit_of_distances
-from timme.engine.reduction import fingerprint, moments
+from timme.engine.reduction import reduce_moments
 from timme.objects import Objects, require_flat, require_objects
 from timme.pairs import Pairs, sorted_pairs, without
 from timme.site_pairs import SitePairs
@@ -36,8 +35,6 @@ _MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
 _PIECE_BYTES = 4_000_000_000  # of all that is held of the pairs that are measured at a time
 _AT_ONCE = 10_000_000  # places in a table of snapshots and objects that are compared at a time
 _ROWS = 256  # objects that are compared with all others at a time
-_ARRAYS = "pairs", "sigma", "common"
-_NOTHING = np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64)  # pairs, σ, common
 
 
 class TooFewSnapshotsError(ValueError):
@@ -224,18 +221,12 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
     chosen = keep_sharing(objects, pairs, overlap)
     size = chunk_for(objects) if chunk is None else chunk
     run = Run.of(workers, client, progress, checkpoint)
-    unit = unit_of_distances(metric, objects.ensemble.unit)
-    found, done = Fluctuations(len(objects), *_NOTHING, unit), 0
-    key = partial(fingerprint, objects, pairs, overlap, metric, size)
-    with run.loop("pieces", key, len(chosen)) as loop:
-        kept: Any = {name: each if each.ndim else int(each) for name, each in loop.kept.items()}
-        found = replace(found, **kept)
-        for index in chosen.chunks(size):
-            before, done = done, done + len(index)
-            if done > loop.done:
-                piece = _within(run, before, len(index), len(chosen))
-                found = _join(found, measure_listed(objects, index, overlap, metric, piece))
-                loop.advance(done, partial(_state, found))
+    pieces, done = list[Fluctuations](), 0
+    for index in chosen.chunks(size):
+        inner = run.within(done, len(index), len(chosen))
+        pieces.append(measure_listed(objects, index, overlap, metric, inner))
+        done += len(index)
+    found = _join(pieces)
     if len(pairs) > 0 and len(found.sigma) == 0:
         refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(found.n_near_half_box, len(found.sigma))
@@ -252,15 +243,6 @@ def chunk_for(objects: Objects, memory: int = _PIECE_BYTES) -> int:
     return max(1, int(memory / (60 + (60 + per_site_pair) * n_cross)))
 
 
-def _within(run: Run, before: int, size: int, total: int) -> Run:
-    """Let a run over some of the pairs report how far all of them are."""
-
-    def progress(done: int, whole: int) -> None:
-        run.tell(before + size * done // whole, total)
-
-    return replace(run, progress=progress)
-
-
 def measure_listed(
     objects: Objects, index: Ints, overlap: int, metric: Metric | None, run: Run
 ) -> Fluctuations:
@@ -270,16 +252,18 @@ def measure_listed(
     """
     require_flat(objects, metric)
     ensemble, chosen = objects.ensemble, SitePairs.of(objects, index)
-    gaps, points, site_pairs = ensemble.gaps, objects.are_points, chosen.site_pairs
+    gaps, n_pairs = ensemble.gaps, len(chosen.site_pairs)
+    sigma, near = np.empty(n_pairs), np.empty(n_pairs, np.bool_)
+    counts = np.empty(n_pairs if gaps else 0, np.int64)
 
-    def reduce(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Ints, Bools]:
-        sigma = np.sqrt(found.variance) if points else found.variance
-        counts = found.count if gaps else np.empty(0, np.int64)
-        return sigma, counts, found.reach > _NEAR_HALF_BOX
+    def reduce(_part: int, tile: slice, found: Moments) -> None:
+        sigma[tile] = np.sqrt(found.variance) if objects.are_points else found.variance
+        near[tile] = found.reach > _NEAR_HALF_BOX
+        if gaps:
+            counts[tile] = found.common
 
-    options: Any = {"reduce": reduce, "metric": metric, "run": run}
-    ((sigma, counts, near),) = moments(chosen.ensemble, site_pairs, **options)
-    if not points:
+    reduce_moments(chosen.ensemble, chosen.site_pairs, reduce, metric=metric, run=run)
+    if not objects.are_points:
         sigma = np.sqrt(chosen.variance(sigma, threads=run.engine.threads_here))
     if near.any() or gaps:
         near = chosen.reduce(near.astype(np.float64), largest=True) > 0
@@ -297,19 +281,16 @@ def measure_listed(
     return Fluctuations(len(objects), *arrays, unit, n_near)
 
 
-def _join(found: Fluctuations, more: Fluctuations) -> Fluctuations:
-    """Return what was found of both."""
-    if len(found.sigma) == 0:
-        return more
-    both: dict[str, Any] = {"n_near_half_box": found.n_near_half_box + more.n_near_half_box}
-    for name in _ARRAYS:
-        both[name] = frozen(np.concatenate([getattr(one, name) for one in (found, more)]))
-    return replace(found, **both)
-
-
-def _state(found: Fluctuations) -> dict[str, npt.NDArray[Any]]:
-    """What a checkpoint keeps."""
-    return {name: np.asarray(getattr(found, name)) for name in (*_ARRAYS, "n_near_half_box")}
+def _join(pieces: list[Fluctuations]) -> Fluctuations:
+    """Return what was found in all pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
+    joined: dict[str, Any] = {
+        name: frozen(np.concatenate([getattr(piece, name) for piece in pieces]))
+        for name in ("pairs", "sigma", "common")
+    }
+    n_near = sum(piece.n_near_half_box for piece in pieces)
+    return replace(pieces[0], n_near_half_box=n_near, **joined)
 
 
 def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:

@@ -446,9 +446,9 @@ def _mean_distances(centres: Ensemble, left_out: Ints, metric: str | None) -> tu
     if n_points > _MOST_ON_AVERAGE:
         raise ValueError(f"too many objects ({n_points:,}) for all pairs: take nearest by='first'")
     index = without(np.column_stack(np.triu_indices(n_points, 1)), left_out, n_points)
-    ((counts, _, means, *_),) = moments(centres, index, metric=metric)
-    seen = np.flatnonzero(counts > 0)
-    return np.concatenate([index[seen], index[seen][:, ::-1]]), np.tile(means[seen], 2)
+    found = moments(centres, index, metric)
+    seen = np.flatnonzero(found.common > 0)
+    return np.concatenate([index[seen], index[seen][:, ::-1]]), np.tile(found.mean[seen], 2)
 
 
 def _listed(

@@ -21,7 +21,7 @@ from timme._kernels import reductions as kernel
 from timme._text import Described
 from timme.engine.checkpoint import DEFAULT, Run
 from timme.engine.moments import Metric, Moments, known_metric
-from timme.engine.reduction import moments
+from timme.engine.reduction import reduce_moments
 from timme.engine.workers import Threads
 from timme.objects import Objects, require_flat
 from timme.site_pairs import SitePairs
@@ -146,7 +146,7 @@ def _sum_piece(
     means, weights = np.empty(shape), np.empty(shape if gaps else (0, 0))
     second, first = np.empty(shape, np.float32), np.empty(shape, np.float32)
 
-    def reduce(part: int, tile: slice, found: Moments) -> tuple[()]:
+    def reduce(part: int, tile: slice, found: Moments) -> None:
         """Add a part of a tile; with the last one, refer all to the mean over all parts."""
         means[tile, part] = found.mean
         second[tile, part] = found.m2
@@ -158,9 +158,8 @@ def _sum_piece(
             shift = mean - centre[:, None]
             first[tile] = weight * shift
             second[tile] += weight * shift**2
-        return ()
 
-    moments(ensemble, pairs, parts, reduce=reduce, metric=metric, run=run)
+    reduce_moments(ensemble, pairs, reduce, parts, metric=metric, run=run)
     seen = weights.astype(np.float32) if gaps else np.empty((len(pairs), 0), np.float32)
     chosen.clear_rigid(first)
     chosen.clear_rigid(second)

@@ -40,7 +40,7 @@ def measured(array: Coordinates, pairs: Ints | None = None, **options: Any) -> M
 
 
 def bits(found: Moments) -> list[bytes]:
-    return [array.tobytes() for array in found.arrays]
+    return [array.tobytes() for array in found]
 
 
 def sigma_in_double(array: Coordinates, pairs: Ints) -> Floats:
@@ -55,7 +55,7 @@ def assert_close(found: Moments, array: Floats, weights: Any = None, boxes: Any 
         distances, seen = naive.pair_distances(array, a, b, boxes)
         own = None if weights is None else [weights[t] for t in seen]
         count, weight, mean, variance = naive.moments(distances, own)
-        assert found.count[p] == count
+        assert found.common[p] == count
         assert found.weight[p] == pytest.approx(weight, rel=1e-14)
         assert found.mean[p] == pytest.approx(mean, rel=1e-13)
         sigma = np.sqrt(found.variance[p])
@@ -243,7 +243,7 @@ def test_moments_of_a_metric_are_those_of_its_distances() -> None:
         for part, found in zip(parts, LaidOut(block, metric).measure(PAIRS, parts), strict=True):
             for p, (a, b) in enumerate(PAIRS):
                 r = np.abs(snapshots[part, a] - snapshots[part, b]).sum(axis=1)
-                assert found.count[p] == np.count_nonzero(~np.isnan(r))
+                assert found.common[p] == np.count_nonzero(~np.isnan(r))
                 assert found.mean[p] == pytest.approx(np.nanmean(r), rel=1e-12)
                 assert found.variance[p] == pytest.approx(np.nanvar(r), rel=1e-11)
 
@@ -265,11 +265,23 @@ def test_distances_that_are_none_are_refused(metric: Any, said: str) -> None:
         LaidOut(block, metric).measure(PAIRS)
 
 
+def uphill(one: Coordinates, other: Coordinates) -> Coordinates:
+    """Distance that counts twice on the way up."""
+    steps = other - one
+    return np.asarray(np.where(steps > 0, 2 * steps, -steps).sum(axis=-1))
+
+
+def test_a_metric_that_is_not_symmetric_is_refused() -> None:
+    steep = Ensemble.from_array(np.arange(6.0).reshape(1, 3, 2) ** 2)
+    with pytest.raises(ValueError, match="not symmetric: 24 from one point to another, 12 back"):
+        known_metric(uphill, steep)
+
+
 def test_a_metric_is_known_by_name_or_is_a_function() -> None:
     ensemble = Ensemble.from_array(np.zeros((2, 3, 2)), boxes=[1.0, 1.0])
     assert known_metric(None, ensemble) is None
     assert known_metric("euclidean", ensemble) is None
-    assert known_metric(np.hypot, ensemble) is np.hypot
+    assert known_metric(uphill, ensemble) is uphill  # all at one place
     with pytest.raises(ValueError, match="euclidean, cityblock"):
         known_metric("taxicab", ensemble)
     with pytest.raises(ValueError, match="box"):

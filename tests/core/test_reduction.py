@@ -19,7 +19,7 @@ from tests.strategies import seeds, straight_boxes
 from timme._arrays import Coordinates, Floats, Ints
 from timme.engine.checkpoint import Run
 from timme.engine.moments import Moments
-from timme.engine.reduction import Kept, fingerprint, moments
+from timme.engine.reduction import fingerprint, reduce_moments
 from timme.ensemble import Ensemble
 
 EPS = np.finfo(np.float64).eps
@@ -37,7 +37,20 @@ def wandering(n_snapshots: int, n_sites: int = 5, kind: type = np.float64) -> Co
     return moved
 
 
-def bits(found: list[Kept]) -> list[bytes]:
+def collect(
+    ensemble: Ensemble, pairs: Ints, parts: list[range] | None = None, **options: Any
+) -> list[Moments]:
+    """Moments of each part."""
+    found = [Moments.empty(len(pairs)) for _ in parts or [range(1)]]
+
+    def keep(part: int, tile: slice, moments: Moments) -> None:
+        found[part].part(tile).add(moments)
+
+    reduce_moments(ensemble, pairs, keep, parts, **options)
+    return found
+
+
+def bits(found: list[Moments]) -> list[bytes]:
     return [array.tobytes() for arrays in found for array in arrays]
 
 
@@ -70,8 +83,7 @@ def ensembles(draw: st.DrawFn) -> tuple[Floats, Ensemble, list[range]]:
 def test_any_parts_agree_with_the_reference(drawn: tuple[Floats, Ensemble, list[range]]) -> None:
     array, ensemble, parts = drawn
     boxes = ensemble.frames.read(0, len(array))[1]
-    for part, kept in zip(parts, moments(ensemble, all_pairs(3), parts), strict=True):
-        found = Moments(*kept)
+    for part, found in zip(parts, collect(ensemble, all_pairs(3), parts), strict=True):
         for place, (a, b) in enumerate(all_pairs(3).tolist()):
             inside = array[part.start : part.stop]
             box = None if boxes is None else boxes[part.start : part.stop]
@@ -79,7 +91,7 @@ def test_any_parts_agree_with_the_reference(drawn: tuple[Floats, Ensemble, list[
             weights = ensemble.weights
             counting = None if weights is None else [weights[part.start + t] for t in seen]
             count, weight, mean, variance = naive.moments(distances, counting)
-            assert found.count[place] == count
+            assert found.common[place] == count
             assert found.weight[place] == pytest.approx(weight, rel=1e-12)
             assert found.mean[place] == pytest.approx(mean, rel=1e-12)
             # squares of distances up to 10, less that of their mean: 20 roundings of 100
@@ -99,7 +111,7 @@ def test_any_number_of_threads_gives_the_same_bits(
         array[::7, 3] = np.nan
     ensemble = Ensemble.from_array(array, **options)
     one, two, three = (
-        bits(moments(ensemble, pairs, parts, run=Run.of(workers=count))) for count in (1, 2, 3)
+        bits(collect(ensemble, pairs, parts, run=Run.of(workers=count))) for count in (1, 2, 3)
     )
     assert one == two == three
 
@@ -109,7 +121,7 @@ def test_any_number_of_threads_gives_the_same_bits(
 )
 def test_parts_that_are_no_runs_of_snapshots_are_refused(parts: list[range]) -> None:
     with pytest.raises(ValueError, match="parts= needs ranges within 0 to 10, got"):
-        moments(Ensemble.from_array(wandering(10)), all_pairs(5), parts)
+        collect(Ensemble.from_array(wandering(10)), all_pairs(5), parts)
 
 
 # ---- fingerprints --------------------------------------------------------------------------------

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.core.test_reduction import bits, collect
 from timme._arrays import Coordinates, Floats, Ints
 from timme.engine import workers
 from timme.engine.checkpoint import Checkpoint, Run
-from timme.engine.moments import Moments
-from timme.engine.reduction import Kept, moments
 from timme.engine.workers import Cluster, Threads
 from timme.ensemble import Ensemble
 
@@ -92,16 +91,15 @@ def snapshots(n_sites: int = 60) -> Floats:
     return rng.uniform(0, 20, (n_sites, 3)) + 0.3 * rng.normal(size=(600, n_sites, 3))
 
 
-def spread(_part: int, _tile: slice, found: Moments) -> Kept:
-    return found.count, np.sqrt(found.variance)
-
-
 def sums(
-    run: Run | Cluster, ensemble: Ensemble, pairs: Ints = PAIRS, **options: Any
+    run: Run | Cluster,
+    ensemble: Ensemble,
+    pairs: Ints = PAIRS,
+    parts: list[range] | None = PARTS,
+    **options: Any,
 ) -> list[bytes]:
     run = run if isinstance(run, Run) else Run(run)
-    found = moments(ensemble, pairs, PARTS, reduce=spread, run=run, **options)
-    return [array.tobytes() for kept in found for array in kept]
+    return bits(collect(ensemble, pairs, parts, run=run, **options))
 
 
 def systems() -> dict[str, Ensemble]:
@@ -175,12 +173,14 @@ def test_a_run_without_workers_ends_and_keeps_its_checkpoint(
     (address,), ensemble = one_thread._workers, Ensemble.from_array(snapshots())
     cluster: Any = one_thread.client.cluster
     checkpoint = Checkpoint(tmp_path / "a.checkpoint", interval=0)
+    run = Run(one_thread, lambda *_: cluster.scale(0), checkpoint)
     with pytest.raises(ConnectionError, match=f"dask workers were lost .{address}.:"):
-        sums(Run(one_thread, lambda *_: cluster.scale(0), checkpoint), ensemble, metric=slow)
+        sums(run, ensemble, parts=None, metric=slow)
     left = list[int]()
     with Checkpoint(tmp_path / "a.checkpoint", resume=True) as checkpoint:
         run = Run.of(2, None, lambda done, _: left.append(done), checkpoint)
-        assert sums(run, ensemble, metric=slow) == sums(Run.of(2), ensemble, metric=slow)
+        options: Any = {"parts": None, "metric": slow}
+        assert sums(run, ensemble, **options) == sums(Run.of(2), ensemble, **options)
     assert left[0] > 256
 
 

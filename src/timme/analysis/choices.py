@@ -213,8 +213,8 @@ def choose_length(objects: Objects, kind: Kind, length: float | None) -> tuple[f
     if length is not None:
         return length, "a"
     if objects.kind == "links":
-        ((_, _, means, *_),) = moments(ensemble, objects.members.reshape(-1, 2))
-        return float(means.mean()), "link"
+        lengths = moments(ensemble, objects.members.reshape(-1, 2)).mean
+        return float(lengths.mean()), "link"
     unit = angstroms(ensemble.unit) if ensemble.unit else None
     if kind in ("particles", "network") or unit is None:
         return None, ""

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -189,14 +189,12 @@ class Run:
     @classmethod
     def of(
         cls,
-        workers: int | str | None = None,
+        workers: object = None,
         client: Client | str | None = None,
         progress: Progress | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> Self:
         """Take what users pass: a number of threads, or a dask client or its address."""
-        if isinstance(workers, str) and workers.strip().isdecimal():
-            workers = int(workers)
         if not (workers is None or (isinstance(workers, int | np.integer) and workers > 0)):
             raise ValueError(f"workers= needs a number of threads, 1 or more, got {workers!r}")
         if isinstance(client, str):
@@ -212,6 +210,12 @@ class Run:
         """Report progress."""
         if self.progress is not None:
             self.progress(done, total)
+
+    def within(self, before: int, size: int, total: int) -> Self:
+        """Return the run of a part of the work, which reports how far the whole is."""
+        return replace(
+            self, progress=lambda done, whole: self.tell(before + size * done // whole, total)
+        )
 
     def loop(self, name: str, key: Callable[[], str], total: int) -> Loop:
         """Begin a loop that can be interrupted, or go on with it."""

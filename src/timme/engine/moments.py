@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ EARTH = 6371.0088  # km, mean radius
 _LINE = 64  # bytes of a vector, and of a line of the cache
 _CACHED = 1 << 15  # distances that are summed at a time: 0.25 MB
 _HELD = 1 << 19  # the same of a metric of Python's, which is called as seldom
+_TRIED, _ROUNDING = 20, 1e-6  # points between which such a metric is tried both ways
 
 
 def _cosine(one: Floats, other: Floats) -> Floats:
@@ -76,11 +76,10 @@ METRICS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+class Moments(NamedTuple):
     """Moments of the distance of each pair over the snapshots in which both sites are seen."""
 
-    count: Ints  # (pairs,), snapshots in common
+    common: Ints  # (pairs,), snapshots in which both are seen
     weight: Floats  # (pairs,), their weights added up
     mean: Floats  # (pairs,)
     m2: Floats  # (pairs,), weighted sum of squared deviations from the mean
@@ -90,12 +89,8 @@ class Moments:
     def empty(cls, n_pairs: int) -> Moments:
         """Return the moments over no snapshots."""
         # np.zeros would leave it to the loops to map pages of memory.
-        return cls(np.full(n_pairs, 0), *(np.full(n_pairs, 0.0) for _ in range(4)))
-
-    @property
-    def arrays(self) -> tuple[Ints, Floats, Floats, Floats, Floats]:
-        """All arrays, in the order of the fields."""
-        return self.count, self.weight, self.mean, self.m2, self.reach
+        weight, mean, m2, reach = (np.full(n_pairs, 0.0) for _ in range(4))
+        return cls(np.full(n_pairs, 0), weight, mean, m2, reach)
 
     @property
     def variance(self) -> Floats:
@@ -105,12 +100,12 @@ class Moments:
 
     def add(self, other: Moments) -> None:
         """Merge the moments of the same pairs over other snapshots into these, in place."""
-        kernel.merge(*self.arrays, *map(np.ascontiguousarray, other.arrays))
+        kernel.merge(*self, *map(np.ascontiguousarray, other))
 
-    def part(self, tile: slice) -> Moments:
+    def part(self, tile: slice | tuple[slice, int]) -> Moments:
         """Return a view of some of the pairs."""
-        count, weight, mean, m2, reach = self.arrays
-        return Moments(count[tile], weight[tile], mean[tile], m2[tile], reach[tile])
+        common, weight, mean, m2, reach = self
+        return Moments(common[tile], weight[tile], mean[tile], m2[tile], reach[tile])
 
 
 class LaidOut:
@@ -162,21 +157,20 @@ class LaidOut:
             places = np.flatnonzero(~precise)
             again = self._measure_fast(frozen(pairs[places]), start, stop, np.dtype("f8"))
             mean[places], m2[places] = again.mean, again.m2
-        count = np.broadcast_to(np.int64(n_frames), n_pairs)
+        common = np.broadcast_to(np.int64(n_frames), n_pairs)
         weight, reach = np.broadcast_to([[float(n_frames)], [0.0]], (2, n_pairs))
-        return Moments(count, weight, mean, m2, reach)
+        return Moments(common, weight, mean, m2, reach)
 
     def _measure_others(self, pairs: Ints, bounds: Sequence[tuple[int, int]]) -> Iterator[Moments]:
         """Sum distances by part, measured so few at a time that they stay in the cache."""
         shape, parts = (len(pairs), len(bounds)), np.array(bounds).reshape(-1, 2)
-        found = (np.empty(shape, np.int64), *(np.empty(shape) for _ in range(4)))
+        found = Moments(np.empty(shape, np.int64), *(np.empty(shape) for _ in range(4)))
         length = max(1, (_CACHED if self._metric is None else _HELD) // self._n_frames)
         for begin in range(0, len(pairs) if bounds else 0, length):
             some = slice(begin, begin + length)
             given = *self._distances(pairs[some]), self._weights, self._complete, parts
-            kernel.fill_parts(*given, *(array[some] for array in found))
-        columns: Any = zip(*(array.T for array in found), strict=True)
-        yield from (Moments(*arrays) for arrays in columns)
+            kernel.fill_parts(*given, *found.part(some))
+        yield from (found.part((slice(None), part)) for part in range(len(bounds)))
 
     def _distances(self, pairs: Ints) -> tuple[Floats, Floats]:
         """Distances (pairs, frames), and in a box their shares of half its width."""
@@ -200,6 +194,7 @@ def known_metric(metric: object, ensemble: Ensemble) -> Metric | None:
     if metric is None or metric == "euclidean":
         return None
     if callable(metric):
+        _refuse_asymmetric(metric, ensemble.snapshot()[0][:_TRIED].astype(np.float64))
         return metric
     if not isinstance(metric, str) or metric not in METRICS:
         raise ValueError(
@@ -247,6 +242,18 @@ def measure_distances(metric: Metric, one: Floats, other: Floats) -> Coordinates
             f"metric={metric!r} gives {n_bad:,} distances that are negative or not finite: {reason}"
         )
     return distances
+
+
+def _refuse_asymmetric(metric: Metric, points: Floats) -> None:
+    """Try a metric on neighbouring points, both ways."""
+    there = measure_distances(metric, points[:-1], points[1:])
+    back = measure_distances(metric, points[1:], points[:-1])
+    wrong = np.flatnonzero(np.abs(there - back) > _ROUNDING * np.fmax(there, back))
+    if len(wrong):
+        raise ValueError(
+            f"metric={metric!r} is not symmetric: {there[wrong[0]]:g} from one point to another, "
+            f"{back[wrong[0]]:g} back; return the mean of both"
+        )
 
 
 def _lay_out(

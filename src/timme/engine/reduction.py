@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from timme._arrays import Ints
-from timme.engine.checkpoint import DEFAULT, Arrays, Run
+from timme.engine.checkpoint import DEFAULT, Run
 from timme.engine.moments import LaidOut, Metric, Moments, known_metric
 from timme.engine.workers import Cluster, Engine, latest, read_ahead
 from timme.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Source
 
-Kept = tuple[npt.NDArray[Any], ...]
-Reduce = Callable[[int, slice, Moments], Kept]
+Reduce = Callable[[int, slice, Moments], object]
 
 _TILE = 32_768  # pairs that one worker takes at a time, at most
 _PLAIN = (str, bytes, int, float, complex, range, frozenset, type(None), Path, np.generic)
 _NOTHING = ArraySource(np.empty((0, 0, 0)), None, np.empty(0))  # for a source sent by itself
 
 
-def moments(
+def moments(ensemble: Ensemble, pairs: Ints, metric: Metric | None = None) -> Moments:
+    """Return the moments of the distances of pairs of sites (pairs, 2) over all snapshots."""
+    whole = Moments.empty(len(pairs))
+
+    def keep(_part: int, tile: slice, found: Moments) -> None:
+        whole.part(tile).add(found)
+
+    reduce_moments(ensemble, pairs, keep, metric=metric)
+    return whole
+
+
+def reduce_moments(
     ensemble: Ensemble,
     pairs: Ints,
+    reduce: Reduce,
     parts: Sequence[range] | None = None,
     *,
-    reduce: Reduce = lambda *given: given[-1].arrays,
     metric: Metric | None = None,
     run: Run = DEFAULT,
-) -> list[Kept]:
+) -> None:
     """Sum the distances of pairs of sites over all snapshots, or over each of some parts of them.
 
     One block of snapshots after another is read, each while the one before it is measured. Workers
@@ -51,37 +60,29 @@ def moments(
         Snapshots.
     pairs : ndarray of int, shape (pairs, 2)
         Pairs of sites.
+    reduce : callable
+        Called with the number of a part, a tile of the pairs and its moments when these are
+        complete, in several threads.
     parts : sequence of range, optional
         Runs of consecutive snapshots; they may overlap and leave some out. All snapshots by
-        default. Blocks in no part are not read.
-    reduce : callable, optional
-        Called with the number of a part, a tile of the pairs and its moments when these are
-        complete, in several threads. It returns a tuple of arrays: all that is kept, for after an
-        interruption it is not called again. The arrays of :class:`Moments` by default.
+        default. Blocks in no part are not read. A run with parts is not saved.
     metric : callable or str, optional
         Distance, as for :func:`timme.measure`.
     run : Run, optional
         How it is carried out.
-
-    Returns
-    -------
-    list of tuple of ndarray
-        What is kept of each part, of all tiles joined along the first axis.
     """
-    parts = [range(ensemble.n_snapshots)] if parts is None else parts
-    metric = known_metric(metric, ensemble)
-    sums = _Sums(ensemble, np.ascontiguousarray(pairs), metric, reduce)
-    pieces = _cut(ensemble, parts)
-    given = ensemble, pairs, metric, reduce, parts
+    metric, pairs = known_metric(metric, ensemble), np.ascontiguousarray(pairs)
+    if parts is not None:
+        run = replace(run, checkpoint=None)
+    pieces = _cut(ensemble, [range(ensemble.n_snapshots)] if parts is None else parts)
+    given = ensemble, pairs, metric
     with run.loop("moments", lambda: fingerprint(given), total=pieces[-1].stop) as loop:
-        sums.restore(loop.kept)
-        left = [piece for piece in pieces if piece.stop > loop.done]
-        measure = sums.by_tasks if isinstance(run.engine, Cluster) else sums.here
-        with closing(measure(run.engine, left)) as measured:
-            for piece in left:
-                sums.add(piece, measured)
-                loop.advance(piece.stop, sums.state)
-    return [sums.held[number] for number in range(len(parts))]
+        # What `reduce` was given at the end is not saved: a loop that ended begins anew.
+        held = {0: Moments(**loop.kept)} if loop.kept else {}
+        left = [piece for piece in pieces if not held or piece.stop > loop.done]
+        with closing(_Sums(*given, reduce, held).follow(left, run.engine)) as measured:
+            for piece in measured:
+                loop.advance(piece.stop, lambda: held[0]._asdict() if held else {})
 
 
 class _Piece(NamedTuple):
@@ -112,72 +113,44 @@ def _cut(ensemble: Ensemble, parts: Sequence[range]) -> list[_Piece]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sums:
-    """Of each part: its moments so far, or what is kept of them when it has ended."""
+    """Measures pieces one after another, and holds the moments of parts that go on."""
 
     ensemble: Ensemble
     pairs: Ints
     metric: Metric | None
     reduce: Reduce
-    held: dict[int, Kept] = field(default_factory=dict)  # by the number of the part
+    held: dict[int, Moments]  # by the number of the part
 
-    def state(self) -> Arrays:
-        """Return all arrays by name, as they are saved."""
-        held = self.held.items()
-        return {f"{part} {k}": array for part, arrays in held for k, array in enumerate(arrays)}
+    def follow(self, pieces: list[_Piece], engine: Engine) -> Generator[_Piece]:
+        """Yield each piece when its tiles are measured, merged and reduced.
 
-    def restore(self, saved: Arrays) -> None:
-        """Go on from such arrays."""
-        for name, array in saved.items():
-            number = int(name.split()[0])
-            self.held[number] = (*self.held.get(number, ()), array)
-
-    def add(self, piece: _Piece, measured: Iterator[Iterable[list[Kept]]]) -> None:
-        """Merge what is measured next, and keep what all tiles gave for the parts that end."""
-        for number in set(piece.parts) - self.held.keys() - set(piece.ended):
-            self.held[number] = Moments.empty(len(self.pairs)).arrays
-        self.held.update(zip(piece.ended, self._join(next(measured)), strict=True))
-
-    def _join(self, tiles: Iterable[list[Kept]]) -> list[Kept]:
-        """Join what tiles give for each part, copied as it comes.
-
-        If the first waited for the last, each would need new pages of memory, and mapping these
-        takes a third of the time of measuring.
+        Threads do all of it, block by block. Workers of a cluster only measure, and read the
+        blocks themselves.
         """
-        rooms, ends, kept = list[npt.NDArray[Any]](), list[int](), list[Kept]()
-        for kept in tiles:
-            columns = [array for arrays in kept for array in arrays]
-            if not rooms:
-                rooms = [np.empty((len(self.pairs), *one.shape[1:]), one.dtype) for one in columns]
-                ends = [0] * len(columns)
-            for k, column in enumerate(columns):
-                rooms[k][ends[k] : ends[k] + len(column)] = column
-                ends[k] += len(column)
-        joined = (room[:end] for room, end in zip(rooms, ends, strict=True))
-        return [tuple(islice(joined, len(arrays))) for arrays in kept]
-
-    def here(self, engine: Engine, pieces: list[_Piece]) -> Generator[Iterable[list[Kept]]]:
-        """Read one block after another; threads measure, merge and reduce its tiles."""
-        tiles = self._tiles(pieces, len(self.pairs) // 16)
-
-        def fold(shared: tuple[LaidOut, _Piece], tile: slice) -> list[Kept]:
-            laid_out, piece = shared
-            found = laid_out.measure(self.pairs[tile], piece.frames)
-            return self._fold(piece, tile, [one.arrays for one in found])
-
-        with closing(read_ahead(self.ensemble, [piece.start for piece in pieces])) as blocks:
+        n_pairs = len(self.pairs)
+        coming: Any  # moments of tiles, or blocks
+        if isinstance(engine, Cluster):
+            # As few tasks for a block as keep all workers at work, for each of them reads it.
+            tiles = self._tiles(pieces, n_pairs * len(pieces) // (4 * engine.count))
+            tasks = ((piece, tile) for piece in pieces for tile in tiles)
+            given = *apart(self.ensemble), self.metric, self.pairs
+            coming = engine.map(_measure, given, tasks)
+        else:
+            tiles = self._tiles(pieces, n_pairs // 16)
+            coming = read_ahead(self.ensemble, [piece.start for piece in pieces])
+        with closing(coming):
             for piece in pieces:
-                shared = LaidOut(next(blocks), self.metric), piece
-                yield engine.map(fold, shared, tiles)
-
-    def by_tasks(self, engine: Engine, pieces: list[_Piece]) -> Generator[Iterable[list[Kept]]]:
-        """Measure tiles of pairs in blocks as tasks; merge and reduce them here."""
-        # As few tasks for a block as keep all workers at work, for each of them reads it.
-        tiles = self._tiles(pieces, len(self.pairs) * len(pieces) // (4 * engine.count))
-        tasks = ((piece, tile) for piece in pieces for tile in tiles)
-        shared = *apart(self.ensemble), self.metric, self.pairs
-        with closing(engine.map(_measure, shared, tasks)) as results:
-            for piece in pieces:
-                yield [self._fold(piece, tile, next(results)) for tile in tiles]
+                for number in set(piece.parts) - self.held.keys() - set(piece.ended):
+                    self.held[number] = Moments.empty(n_pairs)
+                if isinstance(engine, Cluster):
+                    for tile in tiles:
+                        self._add(piece, tile, next(coming))
+                else:
+                    shared = LaidOut(next(coming), self.metric), piece
+                    deque(engine.map(self._measure_here, shared, tiles), maxlen=0)
+                for number in piece.ended:
+                    self.held.pop(number, None)
+                yield piece
 
     def _tiles(self, pieces: list[_Piece], wished: int) -> list[slice]:
         """Cut the pairs; the more parts are in a block, the more moments belong to a pair."""
@@ -185,17 +158,19 @@ class _Sums:
         length, n_pairs = max(2048, min(most, wished)), len(self.pairs)
         return [slice(first, first + length) for first in range(0, max(1, n_pairs), length)]
 
-    def _fold(self, piece: _Piece, tile: slice, found: list[Kept]) -> list[Kept]:
+    def _measure_here(self, shared: tuple[LaidOut, _Piece], tile: slice) -> None:
+        laid_out, piece = shared
+        self._add(piece, tile, laid_out.measure(self.pairs[tile], piece.frames))
+
+    def _add(self, piece: _Piece, tile: slice, found: list[Moments]) -> None:
         """Merge what was found for a tile in a block; reduce it for the parts that end in it."""
-        reduced = []
-        for number, arrays in zip(piece.parts, found, strict=True):
-            whole = one = Moments(*arrays)
+        for number, one in zip(piece.parts, found, strict=True):
+            whole = one
             if number in self.held:
-                whole = Moments(*self.held[number]).part(tile)
+                whole = self.held[number].part(tile)
                 whole.add(one)
             if number in piece.ended:
-                reduced.append(self.reduce(number, tile, whole))
-        return reduced
+                self.reduce(number, tile, whole)
 
 
 def apart(ensemble: Ensemble) -> tuple[Source, Ensemble]:
@@ -210,11 +185,11 @@ def together(source: Source, bare: Ensemble) -> Ensemble:
 
 def _measure(
     shared: tuple[Source, Ensemble, Metric | None, Ints], task: tuple[_Piece, slice]
-) -> list[Kept]:
+) -> list[Moments]:
     """Measure a tile of pairs in a block, in a worker, which keeps the block it laid out last."""
     (source, bare, metric, pairs), (piece, tile) = shared, task
     laid_out = latest(_lay_out, source, bare, piece.start, metric)
-    return [one.arrays for one in laid_out.measure(pairs[tile], piece.frames)]
+    return laid_out.measure(pairs[tile], piece.frames)
 
 
 def _lay_out(source: Source, bare: Ensemble, start: int, metric: Metric | None) -> LaidOut:

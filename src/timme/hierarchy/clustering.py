@@ -13,7 +13,7 @@ import math
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,15 +197,14 @@ def find_forest(
 
 def _add_all(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> None:
     """Measure all pairs, chunk by chunk."""
-    inner = run if len(pairs) <= chunk else replace(run, progress=None)
     key = forest.objects, forest.overlap, forest.metric, pairs
     with run.loop("chunks", lambda: fingerprint(*key), len(pairs)) as loop:
         forest.restore(loop.kept)
         done = 0
         for index in pairs.chunks(chunk):
-            done += len(index)
+            before, done = done, done + len(index)
             if done > loop.done:
-                forest.add(index, inner)
+                forest.add(index, run.within(before, len(index), len(pairs)))
                 loop.advance(done, forest.state)
 
 
