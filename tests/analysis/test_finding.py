@@ -12,7 +12,6 @@ import timme
 from tests.analysis.systems import analysis_of
 from timme.analysis.evidence import (
     Evidence,
-    NetworkEvidence,
     decide,
     medians,
     rigid_limit,
@@ -128,7 +127,8 @@ def test_groups_need_a_plateau_others_and_more_than_chance(
     assert decide(Evidence(100, n_snapshots, 9.0, records=(replace(GROUP, **changes),))) == kind
 
 
-NETWORK = NetworkEvidence(np.arange(878), 0.02, 0.01, 0.04, 1.3, 0.06, 0.2, spacing=1.0, chance=0.2)
+NETWORK = ClusterRecord(np.arange(878), -1, 0.01, 0.04, 1.3, chance=0.2)
+STIFF: dict[str, Any] = {"inside": 0.06, "across": 0.2, "spacing": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -136,21 +136,22 @@ NETWORK = NetworkEvidence(np.arange(878), 0.02, 0.01, 0.04, 1.3, 0.06, 0.2, spac
     [
         ({}, "network"),
         ({"sites": np.arange(495)}, "none"),
-        ({"width": 0.49}, "none"),
+        ({"plateau": 0.49}, "none"),
         ({"across": 0.11}, "none"),
         ({"inside": 0.16, "across": 0.6}, "none"),
         ({"spacing": np.nan}, "none"),
     ],
 )
 def test_networks_hold_half_and_are_stiff(changes: dict[str, Any], kind: str) -> None:
-    assert decide(Evidence(991, 60, 2.0, network=replace(NETWORK, **changes))) == kind
-    assert not NETWORK.arrested
+    sigma = {name: changes.get(name, value) for name, value in STIFF.items()}
+    own = {name: value for name, value in changes.items() if name not in sigma}
+    found = Evidence(991, 60, 2.0, network=replace(NETWORK, **own), **sigma)
+    assert decide(found) == kind
 
 
-def test_groups_come_before_networks_and_walkers_make_arrest() -> None:
-    arrested = replace(NETWORK, chance=0.9)
-    assert arrested.arrested
-    assert decide(Evidence(991, 60, 2.0, records=(GROUP,), network=arrested)) == "groups"
+def test_groups_come_before_networks() -> None:
+    found = Evidence(991, 60, 2.0, records=(GROUP,), network=NETWORK, **STIFF)
+    assert decide(found) == "groups"
 
 
 def test_the_limit_of_a_fit_is_in_the_unit_of_the_coordinates() -> None:

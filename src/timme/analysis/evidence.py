@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -11,6 +12,7 @@ from scipy.spatial import cKDTree
 from timme._arrays import Floats, Ints
 from timme.analysis import tables
 from timme.analysis.phrases import Phrases, round_cutoff, round_within
+from timme.confidence.assessment import ClusterRecord
 from timme.confidence.separation import median
 from timme.ensemble.atoms import angstroms
 from timme.hierarchy.condensed import MIN_SIZE, PLATEAU, lineages
@@ -19,7 +21,6 @@ from timme.motion.body_search import GAP
 
 if TYPE_CHECKING:
     from timme.analysis.result import Analysis, Body
-    from timme.confidence.assessment import ClusterRecord
     from timme.confidence.chance import Chance
     from timme.motion.body_search import Level
     from timme.motion.hinges import Motions
@@ -35,28 +36,8 @@ RIGID = 1.5  # Å, fit of one body; provisional
 RIGID_SHARE = 1 / 8  # of the radius of gyration, where the unit of length is unknown
 FEW_SNAPSHOTS = 8  # two snapshots have plateaus of 2.7 times by chance
 ENOUGH_SNAPSHOTS = 50  # from which on a plateau is safe without a chance level
-BY_CHANCE, ARRESTED = 0.5, 0.9  # overlap with clusters of independent walkers
+BY_CHANCE = 0.5  # overlap with clusters of independent walkers
 APART, LOOSE = 2.0, 0.15  # σ across a network over that inside; σ inside over the spacing
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NetworkEvidence:
-    """Sites that form one cluster over the widest range of cutoffs, at 10 % in size."""
-
-    sites: Ints
-    cutoff: float  # given by the user, or in the middle of the range
-    low: float  # its range
-    high: float
-    width: float  # log(high / low), beside 0.5
-    inside: float  # median σ
-    across: float  # median σ to what is outside
-    spacing: float = np.nan  # median distance of nearest neighbours
-    chance: float = np.nan  # size of the largest cluster of walkers over its own; NaN unknown
-
-    @property
-    def arrested(self) -> bool:
-        """Whether independent walkers form most of the network as well."""
-        return self.chance >= ARRESTED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,8 +50,11 @@ class Evidence:
     independent: bool = False  # models without an order in time
     bodies: Bodies | None = None  # of a molecule: G, S and fit by number, agreement of two halves
     fit_limit: float = np.nan  # of one body, 1.5 Å in the unit of the coordinates
-    records: tuple[ClusterRecord, ...] = ()  # of particles; chance is NaN where unknown
-    network: NetworkEvidence | None = None
+    records: tuple[ClusterRecord, ...] = ()  # chance is NaN where unknown
+    network: ClusterRecord | None = None  # of half or more, at 10 % in size; chance by size
+    inside: float = np.nan  # median σ in the network
+    across: float = np.nan  # median σ from there to what is outside
+    spacing: float = np.nan  # median distance of nearest neighbours
     all_together: bool = False  # at a cutoff at which walkers are not, nor at 1.65 of it
     min_size: int = MIN_SIZE
 
@@ -150,10 +134,10 @@ def decide(evidence: Evidence) -> Kind:
     if evidence.groups:
         return "groups"
     found = evidence.network
-    if found is None or found.width < PLATEAU or 2 * len(found.sites) < evidence.n_sites:
+    if found is None or found.plateau < PLATEAU or 2 * found.size < evidence.n_sites:
         return "none"
-    stiff = found.across >= APART * found.inside and found.inside <= LOOSE * found.spacing
-    return "network" if stiff else "none"
+    apart = evidence.across >= APART * evidence.inside
+    return "network" if apart and evidence.inside <= LOOSE * evidence.spacing else "none"
 
 
 def _decide_on_bodies(bodies: Bodies, evidence: Evidence) -> Kind:
@@ -174,19 +158,18 @@ def gather(analysis: Analysis) -> Evidence:
     size = tables.min_size(analysis)
     found = Evidence(tree.n_sites, system.n_snapshots or None, np.nan, min_size=size)
     if confidence is not None:
-        known = confidence.sampling
-        found = replace(found, n_independent=known.n_effective, independent=known.independent)
+        sampling, records = confidence.sampling, confidence.records
+        if walkers(analysis) is None:
+            records = tuple(replace(record, chance=np.nan) for record in records)
+        count, unordered = sampling.n_effective, sampling.independent
+        found = replace(found, records=records, n_independent=count, independent=unordered)
     if analysis.made.kind == "molecule" and analysis.motion is not None:
         gyration = float(np.sqrt(np.nanvar(_places(analysis), axis=0).sum()))
         limit = rigid_limit(system.unit, gyration, _spacing(analysis))
         return replace(found, bodies=analysis.motion.bodies, fit_limit=limit)
-    records = () if confidence is None else confidence.records
-    if walkers(analysis) is None:
-        records = tuple(replace(record, chance=np.nan) for record in records)
-    top = tree.heights[-1] if len(tree.heights) else np.nan
-    together = 2 * walkers_at(analysis, top * np.exp(PLATEAU))[0] < tree.n_sites
-    network = _network(analysis)
-    return replace(found, records=records, all_together=together, network=network)
+    top = tree.heights.max(initial=0.0) * np.exp(PLATEAU)
+    together = 2 * walkers_at(analysis, top)[0] < tree.n_sites
+    return _with_network(replace(found, all_together=together), analysis)
 
 
 def given_cutoff(analysis: Analysis) -> float | None:
@@ -213,19 +196,21 @@ def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints,
     if evidence.bodies is not None:
         level = candidate(evidence.bodies) if kind == "undecided" else None
         return evidence.bodies.labels if level is None else level.labels, at
-    if kind == "groups":
-        for group, record in enumerate(evidence.groups):
-            labels[record.sites] = group
-        return labels, _common_cutoff(evidence.groups)
+    groups = evidence.groups
     if kind == "network" and evidence.network is not None:
-        labels[evidence.network.sites] = 0
-        return labels, evidence.network.cutoff
+        groups = (evidence.network,)
+    if groups:
+        for group, record in enumerate(groups):
+            labels[record.sites] = group
+        return labels, _common_cutoff(groups, given_cutoff(analysis))
     return labels if at is None else cut_at(analysis, at), at
 
 
-def _common_cutoff(groups: tuple[ClusterRecord, ...]) -> float:
+def _common_cutoff(groups: Sequence[ClusterRecord], given: float | None) -> float:
     """Return a cutoff at which all groups are there, or the middle of the widest."""
     low, high = max(group.low for group in groups), min(group.high for group in groups)
+    if given is not None and low <= given < high:
+        return given
     if not low < high < np.inf:
         widest = max(groups, key=lambda group: group.plateau)
         low, high = widest.low, widest.high
@@ -252,27 +237,24 @@ def candidate(bodies: Bodies) -> Level | None:
     return bodies.levels[bodies.chosen] if bodies.chosen else bodies.next_best
 
 
-def _network(analysis: Analysis) -> NetworkEvidence | None:
-    tree, size = analysis.hierarchy, tables.min_size(analysis)
-    if len(tree.heights) == 0 or tree.heights[0] < 0:
-        return None
-    lines = lineages(tree, min_size=max(2, size), tolerance=0.1)
+def _with_network(found: Evidence, analysis: Analysis) -> Evidence:
+    """Add the largest cluster that lasts, with what it is compared with."""
+    tree, given = analysis.hierarchy, given_cutoff(analysis)
+    if tree.heights.min(initial=0.0) < 0:
+        return found
+    lines = lineages(tree, min_size=max(2, found.min_size), tolerance=0.1)
     large = [line for line in lines if 2 * len(line.sites) >= tree.n_sites]
-    widest = max(large, key=lambda line: line.width, default=None)
-    if widest is None or widest.width < PLATEAU:
-        return None
-    low, high, given = widest.low, widest.high, given_cutoff(analysis)
-    cutoff = round_within(float(np.sqrt(low * high)), low, high)
-    if given is not None and low <= given < high:
-        cutoff = given
+    if not large:
+        return found
+    line = max(large, key=lambda line: line.width)
+    record = ClusterRecord(line.sites, -1, line.low, line.high, line.width)
+    cutoff = _common_cutoff([record], given)
     sites = tree.cut(cutoff).members(0)
+    share = walkers_at(analysis, cutoff)[0] / len(sites)
     member = np.where(np.isin(np.arange(tree.n_sites), sites), 0, -1)
     inside, across, _ = medians(analysis, member)
-    return NetworkEvidence(
-        *(sites, cutoff, low, high, widest.width, inside, across),
-        spacing=_spacing(analysis),
-        chance=walkers_at(analysis, cutoff)[0] / len(sites),
-    )
+    record, near = replace(record, sites=sites, chance=share), _spacing(analysis)
+    return replace(found, network=record, inside=inside, across=across, spacing=near)
 
 
 def _places(analysis: Analysis) -> Floats:

@@ -14,7 +14,7 @@ from timme._arrays import Ints
 from timme._text import counted
 from timme.analysis import molecules, particles, tables
 from timme.analysis.evidence import Case, Kind, cut_at, decide, gather, given_cutoff, labels_of
-from timme.analysis.phrases import Fact, Phrases, Sure, Words, digits
+from timme.analysis.phrases import Fact, Phrases, Sure, Words, digits, round_cutoff
 
 if TYPE_CHECKING:
     from timme.analysis.result import Analysis, Comparison, Rigidity
@@ -83,7 +83,8 @@ def agreement(comparison: Comparison) -> Finding:
     """Return whether two results agree, in words; labels are clusters of the first."""
     words, cut = _agreement(comparison), comparison.agreement.clusters.first
     large = cut.sizes[cut.labels] >= tables.min_size(comparison)
-    return _finding("agreement", "", words, np.where(large, cut.labels, -1), cut.cutoff)
+    at = round_cutoff(comparison.agreement.first, cut.cutoff)
+    return _finding("agreement", "", words, np.where(large, cut.labels, -1), at)
 
 
 def _finding(kind: Kind, title: str, words: Words, labels: Ints, at: float | None) -> Finding:
@@ -171,12 +172,8 @@ def _origin(name: str, analysis: Analysis) -> str:
 def _best_cutoffs(comparison: Comparison) -> Fact:
     """Cutoffs at which the results agree most."""
     clusters, results = comparison.agreement.clusters, (comparison.first, comparison.second)
-    where = [
-        Phrases(each).cutoff(x) if len(each.hierarchy.levels) > 1 else f"the clusters of {name}"
-        for each, x, name in zip(
-            results, (clusters.first.cutoff, clusters.second.cutoff), comparison.names, strict=True
-        )
-    ]
+    cutoffs = clusters.first.cutoff, clusters.second.cutoff
+    where = (Phrases(each).cutoff(x) for each, x in zip(results, cutoffs, strict=True))
     return Fact("best at", f"{' with '.join(where)}, over all pairs of cutoffs")
 
 
@@ -185,9 +182,8 @@ def _shared(comparison: Comparison) -> Fact:
     clusters, (first, second) = comparison.agreement.clusters, comparison.names
     one, other = clusters.first.labels == 0, clusters.second.labels == 0
     core = "core" if comparison.made.kind == "molecule" else "largest cluster"
-    both = f"{np.count_nonzero(one & other)} {Phrases(comparison.first).noun()}"
-    sizes = f"{one.sum()} in {first}, {other.sum()} in {second}"
-    return Fact("shared", f"{both} are in the {core} of both ({sizes})")
+    both = f"{(one & other).sum()} {Phrases(comparison.first).noun()} are in the {core} of both"
+    return Fact("shared", f"{both} ({one.sum()} in {first}, {other.sum()} in {second})")
 
 
 def _matched(comparison: Comparison) -> Fact:

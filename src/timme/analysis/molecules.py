@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from timme._arrays import Ints
     from timme.analysis.result import Body
     from timme.motion.body_search import Level
+    from timme.motion.hinges import Hinge
 
 _SHARED = 0.5  # RMSIP of two halves of a run, below which they share little
 _BRIDGED = 5  # residues in a gap within a stretch
@@ -87,10 +88,10 @@ def motion(case: Case) -> Words:
     if case.analysis.halves < _SHARED:
         what = "one passage between two states, not an equilibrium"
         note = f"the two halves share little (RMSIP {case.analysis.halves:.2f}): {what}."
-    named = {f"body {body.name} ({_main_stretch(case, body)})": body.angle for body in found}
-    against = " and ".join(sorted({f"body {body.relative_to}" for body in found}))
+    named = {f"body {body.name} ({_main_stretch(case, body)})": body.angle for body, _ in found}
+    against = " and ".join(sorted({f"body {body.relative_to}" for body, _ in found}))
     sentence = f"{listed(_turn(named))} against {against}"
-    kinds = {body.motion.kind for body in found if body.motion}
+    kinds = {hinge.kind for _, hinge in found}
     if len(kinds) == 1 and (kind := kinds.pop()) in ("hinge", "screw"):
         every = {1: "", 2: "both "}.get(len(found), "all ")
         sentence += f"; {every}{kind}-like"
@@ -123,11 +124,11 @@ def _count(case: Case) -> str:
 def _turns(case: Case) -> str:
     """How far the bodies turn that turn most."""
     found = _moving(case)
-    hinge = ", as on a hinge" * all(body.motion.kind == "hinge" for body in found if body.motion)
+    alike = ", as on a hinge" * all(hinge.kind == "hinge" for _, hinge in found)
     if len(case.groups) == 2 and len(found) == 1:
-        return f"One turns by {found[0].angle:.0f}° against the other{hinge}"
-    named = {_main_stretch(case, body): body.angle for body in found}
-    return f"{', '.join(_turn(named))} against the core{hinge}"
+        return f"One turns by {found[0][0].angle:.0f}° against the other{alike}"
+    named = {_main_stretch(case, body): body.angle for body, _ in found}
+    return f"{', '.join(_turn(named))} against the core{alike}"
 
 
 def _turn(angles: dict[str, float]) -> list[str]:
@@ -137,12 +138,12 @@ def _turn(angles: dict[str, float]) -> list[str]:
     return [f"{name}{verb} by {angle:.0f}°" for (name, angle), verb in named]
 
 
-def _moving(case: Case) -> list[Body]:
+def _moving(case: Case) -> list[tuple[Body, Hinge]]:
     """Return the three bodies that turn most, the largest of each copy of a chain left out."""
     packed = {own[0].name for own in case.chains.values() if own}
-    found = [body for body in case.analysis.bodies if body.motion is not None]
-    found = [body for body in found if body.name not in packed] or found
-    return sorted(found, key=lambda body: -np.nan_to_num(body.angle))[:3]
+    found = [(body, body.motion) for body in case.analysis.bodies if body.motion is not None]
+    found = [(body, hinge) for body, hinge in found if body.name not in packed] or found
+    return sorted(found, key=lambda moving: -np.nan_to_num(moving[0].angle))[:3]
 
 
 def _main_stretch(case: Case, body: Body) -> str:
@@ -244,14 +245,12 @@ def _far(gap: float) -> str:
 
 def _separation(case: Case) -> Fact:
     """How far bodies move beside the parts within them; the least of several chains."""
-    bodies = case.motion.bodies
-    share = float(case.motion.explained.finite[bodies.chosen])
-    where, of_all = "", f"; {percent(share)} of motion"
-    if case.chains:
-        where, of_all = " in both chains" if len(case.chains) == 2 else " in all chains", ""
-    return Fact(
-        "separation", f"bodies {_far(bodies.levels[bodies.chosen].gap)}{where} ({_NEEDED}){of_all}"
-    )
+    found, n_chains = case.motion, len(case.chains)
+    after = f"; {percent(float(found.explained.finite[found.bodies.chosen]))} of motion"
+    where = f" in {'both' if n_chains == 2 else 'all'} chains"
+    where, after = (where, "") if n_chains else ("", after)
+    gap = found.bodies.levels[found.bodies.chosen].gap
+    return Fact("separation", f"bodies {_far(gap)}{where} ({_NEEDED}){after}")
 
 
 def _support(case: Case) -> Fact | None:
@@ -282,9 +281,10 @@ def _split(case: Case, *, undecided: bool = False) -> Fact | None:
 
 def _stiffest(case: Case) -> Fact | None:
     """The two best supported clusters within a body."""
-    records = () if case.analysis.confidence is None else case.analysis.confidence.trusted
-    own = [each for each in records if each.separation and 2 * each.size < case.evidence.n_sites]
-    found = sorted(own, key=lambda each: -each.support)[:2]
+    half = case.evidence.n_sites / 2
+    known = [each for each in case.evidence.records if each.sure == "well supported"]
+    own = sorted(known, key=lambda each: (-each.support, -each.size))
+    found = [each for each in own if each.size < half][:2]
     if not found:
         return None
     apart = [(each.separation.inside, each.separation.across) for each in found if each.separation]
@@ -298,12 +298,9 @@ def _stiffest(case: Case) -> Fact | None:
 def _movements(case: Case) -> list[Fact]:
     """Range of the angles of each body, its slide, and what is known of its axis."""
     found = list[Fact]()
-    for body in _moving(case):
-        if (hinge := body.motion) is None:
-            continue
-        parts = [hinge.verdict]
-        if not hinge.verdict and np.isfinite(hinge.axis_cone):
-            parts = [f"axis known to ±{hinge.axis_cone:.0f}° (95 %)"]
+    for body, hinge in _moving(case):
+        cone = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)" * bool(np.isfinite(hinge.axis_cone))
+        parts = [hinge.verdict or cone]
         if len(hinge.angles):
             turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms"
             parts = [turns, f"slides {case.sigma(tables.slide(hinge))}", *parts]
@@ -329,13 +326,13 @@ def _clusters(case: Case) -> Fact | None:
     sizes = levels[0].sizes if levels else ()
     if case.chains:
         return None
-    if confidence is None or len(sizes) < 2 or 2 * sum(sizes) < tree.n_sites:
+    if len(sizes) < 2 or 2 * sum(sizes) < tree.n_sites:
         return case.hierarchy()
-    cut, at = tree.cut(levels[0].cutoff), case.cutoff(levels[0].cutoff)
-    for record in confidence.records:
+    second, at = tree.cut(levels[0].cutoff).members(1), case.cutoff(levels[0].cutoff)
+    for record in case.evidence.records:
         apart = record.separation
-        if len(sizes) == 2 and apart and np.array_equal(record.sites, cut.members(1)):
-            who = f"{case.noun()} {case.members(record.sites)} part from {sizes[0]} others"
+        if len(sizes) == 2 and apart and np.array_equal(record.sites, second):
+            who = f"{case.noun()} {case.members(second)} part from {sizes[0]} others"
             between = f"±{case.sigma(apart.inside)} inside, ±{case.sigma(apart.across)} between"
             return Fact("hierarchy", f"at {at} {who} ({between})")
     joins = "; σ joins bodies through hinges" * (len(sizes) < len(case.groups))

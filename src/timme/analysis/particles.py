@@ -16,8 +16,9 @@ from timme.ensemble.space import Boxes
 from timme.hierarchy.condensed import PLATEAU
 
 if TYPE_CHECKING:
-    from timme.analysis.evidence import NetworkEvidence
+    from timme.confidence.assessment import ClusterRecord
 
+_ARRESTED = 0.9  # share of the network that independent walkers form as well
 _NEEDED = f"{np.exp(PLATEAU):.1f} needed"
 _WALKERS = "independent walkers with the same steps"
 
@@ -43,18 +44,18 @@ def groups(case: Case) -> Words:
 
 def network(case: Case) -> Words:
     """Most particles in one network."""
-    found = cast("NetworkEvidence", case.evidence.network)
-    made, size, n, many = case.analysis.made, len(found.sites), case.evidence.n_sites, case.noun()
-    where = case.cutoff(found.cutoff)
+    made, n, total = case.analysis.made, case.evidence.n_sites, np.count_nonzero(case.labels >= 0)
+    found, at = cast("ClusterRecord", case.evidence.network), cast("float", case.at)
+    where, arrested = case.cutoff(at), found.chance >= _ARRESTED
     if made.length:
-        where += f" ({found.cutoff / made.length:.2f} {made.length_name or 'length'}s)"
+        where += f" ({at / made.length:.2f} {made.length_name or 'length'}s)"
     unit, symbol = case.analysis.hierarchy.unit, case.analysis.hierarchy.quantity.cutoff
     ends = f"{symbol} = {length(found.low)} to {length(found.high, unit)}"
     wide = Fact("range", f"the same size within 10 % from {ends}; a factor of {_NEEDED}")
-    why = f"because its {many} hardly move, not because they move in concert"
-    chance = _chance(case, f". The network is one {why}" * found.arrested)
-    state = f"{', arrested' * found.arrested}; {n - size:,} are mobile"
-    sentence = f"{size:,} of {n:,} form one network at {where}{state}."
+    why = f"because its {case.noun()} hardly move, not because they move in concert"
+    chance = _chance(case, f". The network is one {why}" * arrested)
+    state = f"{', arrested' * arrested}; {n - total:,} are mobile"
+    sentence = f"{total:,} of {n:,} form one network at {where}{state}."
     return Words(sentence, _notes(case), facts=[_mobility(case), wide, chance])
 
 
@@ -110,8 +111,7 @@ def _range(case: Case) -> Fact | None:
     least = min(found, key=lambda group: group.plateau)
     if not 0 < least.plateau < np.inf:
         return None
-    outside = case.evidence.n_sites - least.size  # walkers were counted with enough of them
-    if chance is not None and chance.width < least.plateau and outside >= case.evidence.min_size:
+    if chance is not None and chance.width < least.plateau:
         needed = f"chance gives up to {np.exp(chance.width):.1f}"
     factor = f"a factor of {np.exp(least.plateau):.1f}"
     tree = case.analysis.hierarchy
@@ -193,12 +193,12 @@ def _chance(case: Case, more: str = "") -> Fact | None:
 
 def _recurring(case: Case) -> Fact | None:
     """How many clusters recur in resampled data."""
-    confidence = case.analysis.confidence
-    if confidence is None or all(np.isnan(record.support) for record in confidence.records):
+    records = case.evidence.records
+    if all(np.isnan(record.support) for record in records):
         return None
-    count = len(confidence.trusted)
+    count = sum(record.sure == "well supported" for record in records)
+    clusters = f"{counted(len(records), 'cluster')} of ≥ {case.evidence.min_size}"
     who = "none" if count == 0 else number(count)
-    clusters = f"{counted(len(confidence.records), 'cluster')} of ≥ {case.evidence.min_size}"
     return Fact("support", f"{who} of {clusters} recur{'s' * (count < 2)} in resampled data")
 
 

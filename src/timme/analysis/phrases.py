@@ -150,7 +150,7 @@ class Phrases:
         counted = count_clusters(tree, large=size, sizes=())
         half, most = counted.large_fraction >= 0.5, counted.largest_fraction >= 0.95
         two = self.analysis.system.n_snapshots == 2
-        if two or tree.quantity.symbol == "rest" or not most.any() or not half.any():
+        if two or tree.quantity.symbol == "rest" or not (half & most).any():
             return None
         first, at, nearly = (
             float(counted.cutoffs[reached.argmax()])
