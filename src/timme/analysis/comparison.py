@@ -119,10 +119,11 @@ def read_partition(path: str | Path) -> Analysis:
             "such a table, or the folder of a result"
         )
     rows = rows[~rows[column].isin(["", "0"])]
+    if rows[column].nunique() < 2:
+        raise ValueError(f"{path}: a comparison needs 2 clusters or more in the column {column}")
     numbers = rows["number"].str.extract(r"^(-?\d{1,9})([A-Za-z]?)$")
-    if rows.empty or numbers[0].isna().any():
-        words = f"each {column} other than 0 has sites, with numbers of residues such as 52 or 52A"
-        raise ValueError(f"{path}: {words}")
+    if numbers[0].isna().any():
+        raise ValueError(f"{path}: the column number has numbers of residues such as 52 or 52A")
     blank = [""] * len(rows)
     atoms = replace(
         Atoms.unnamed(len(rows)),

@@ -70,8 +70,9 @@ def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:
     bonds = _least_bonds(task, rule)
     near: dict[str, Any] = {"metric": "haversine" if task.metric == "haversine" else None}
     if rule == "contact":
-        number = number or _radius(task)
-        near |= {"at_least": settings.contacts, "most": _most_contacts(task), **task.how}
+        number, stays = number or _radius(task), _COMPILED + 500 * len(objects)
+        most = budget("a search for contacts", stays, 100, settings.memory)
+        near |= {"at_least": settings.contacts, "most": most, **task.how}
         found = choose.within(objects, number, min_bonds=bonds, **near)
     elif rule == "nearest":
         number = int(number or min(_NEAREST, len(objects) - 1))
@@ -241,9 +242,3 @@ def _chunk(task: Task, n_kept: int) -> int:
     per_pair = 1e9 / chunk_for(objects, 1_000_000_000)
     fewest = min(_SMALLEST, n_kept)
     return min(usual, budget("measuring σ", stays, per_pair, settings.memory, fewest))
-
-
-def _most_contacts(task: Task) -> int:
-    """Return how many contacts can be held while they are searched for."""
-    stays = _COMPILED + 500 * len(task.objects)
-    return budget("a search for contacts", stays, 100, task.settings.memory)
