@@ -62,9 +62,6 @@ def compare(
     common = common_sites(
         one.shown_atoms, other.shown_atoms, chains=chosen.chains, align=chosen.align
     )
-    for each, cutoff in zip((one, other), chosen.cutoffs or (), strict=False):
-        if cutoff < 0 and each.rigidity is None:
-            raise ValueError(f"cutoffs= of σ must be at least 0, got {cutoff:g}")
     trees = one.hierarchy.restrict(common.first), other.hierarchy.restrict(common.second)
     found = agree(
         *trees,
