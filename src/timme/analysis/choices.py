@@ -165,12 +165,10 @@ def choose_objects(ensemble: Ensemble, kind: Kind, settings: Settings, own: Any 
         words = "bodies need covalent bonds between the selected sites, got none"
         raise ValueError(f"{ensemble.prefix}{words}: use objects='points', or select more atoms")
     maker = getattr(makers, name if name in OBJECTS and own is None else "groups")
-    fields, options = type(settings).model_fields, dict[str, Any]()
-    for key in ("reach", "reduction", "centre"):
-        if getattr(settings, key) != fields[key].default:
-            options[key] = getattr(settings, key)
-            if key not in signature(maker).parameters:
-                raise ValueError(f"{key}= does not apply to {maker.__name__}: leave it out")
+    given = settings.model_fields_set & {"reach", "reduction", "centre"}
+    for key in given - signature(maker).parameters.keys():
+        raise ValueError(f"{key}= does not apply to {maker.__name__}: leave it out")
+    options: dict[str, Any] = {key: getattr(settings, key) for key in given}
     if maker is makers.groups:
         options["sets"] = _read_groups(ensemble, name) if own is None else own
     found: Objects = maker(ensemble, **options)
@@ -185,8 +183,6 @@ def choose_shown(objects: Objects, text: str | None = None) -> Shown:
         picked = np.zeros(ensemble.n_sites, np.bool_)
         picked[ensemble.find_sites(text)] = True
         chosen = picked[objects.anchors]
-        if not objects.centred_on_sites:
-            chosen = np.logical_or.reduceat(picked[objects.members], objects.offsets[:-1])
         if not chosen.any():
             raise ValueError(f"shown={text!r} names none of the {objects.kind}: choose others")
         return Shown(every[chosen], "site", len(standing) > 0)

@@ -62,9 +62,6 @@ def compare(
     common = common_sites(
         one.shown_atoms, other.shown_atoms, chains=chosen.chains, align=chosen.align
     )
-    for each, cutoff in zip((one, other), chosen.cutoffs or (), strict=False):
-        if cutoff < 0 and each.rigidity is None:
-            raise ValueError(f"cutoffs= of σ must be at least 0, got {cutoff:g}")
     trees = one.hierarchy.restrict(common.first), other.hierarchy.restrict(common.second)
     found = agree(
         *trees,
@@ -119,10 +116,11 @@ def read_partition(path: str | Path) -> Analysis:
             "such a table, or the folder of a result"
         )
     rows = rows[~rows[column].isin(["", "0"])]
+    if rows[column].nunique() < 2:
+        raise ValueError(f"{path}: a comparison needs 2 clusters or more in the column {column}")
     numbers = rows["number"].str.extract(r"^(-?\d{1,9})([A-Za-z]?)$")
-    if rows.empty or numbers[0].isna().any():
-        words = f"each {column} other than 0 has sites, with numbers of residues such as 52 or 52A"
-        raise ValueError(f"{path}: {words}")
+    if numbers[0].isna().any():
+        raise ValueError(f"{path}: the column number has numbers of residues such as 52 or 52A")
     blank = [""] * len(rows)
     atoms = replace(
         Atoms.unnamed(len(rows)),

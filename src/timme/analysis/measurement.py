@@ -67,12 +67,16 @@ def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:
     rule, number = ("listed", None) if own is not None else _rule(task)
     if settings.contacts > 1 and rule != "contact":
         raise ValueError(f"contacts= does not apply to pairs={rule!r}: leave it out")
-    bonds = _least_bonds(task, rule)
+    bonds = settings.min_bonds
+    if bonds is None:
+        by_distance = rule in {"contact", "all", "nearest"} and objects.kind not in _UNBONDED
+        bonded = task.kind in MOLECULAR and settings.linkage != "average"
+        bonds = _MIN_BONDS if by_distance and bonded else 0
     near: dict[str, Any] = {"metric": "haversine" if task.metric == "haversine" else None}
     if rule == "contact":
-        number = number or _radius(task)
-        near |= {"at_least": settings.contacts, "most": _most_contacts(task), **task.how}
-        found = choose.within(objects, number, min_bonds=bonds, **near)
+        most = budget("a search for contacts", _COMPILED + 500 * len(objects), 100, settings.memory)
+        near |= {"radius": number, "at_least": settings.contacts, "most": most, **task.how}
+        found = choose.within(objects, min_bonds=bonds, **near)
     elif rule == "nearest":
         number = int(number or min(_NEAREST, len(objects) - 1))
         near["by"] = "mean" if objects.ensemble.gaps else "first"
@@ -95,38 +99,23 @@ def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:
 
 def _rule(task: Task) -> tuple[str, float | None]:
     """Return the name of a rule for pairs, or of a file, and its number."""
-    objects, settings = task.objects, task.settings
-    name, number = split_rule(settings.pairs)
-    if name != "auto":
-        return name, number
-    if settings.linkage == "average":
-        return "all", None
-    if objects.kind == "links":
-        return "sharing", None
-    if task.kind in MOLECULAR and objects.kind != "groups":
-        radius, box = _radius(task), objects.ensemble.snapshot()[1]
-        if box is None or radius < _OF_BOX / np.linalg.norm(np.linalg.pinv(box), axis=0).max():
-            return "contact", radius
-    return ("all" if len(objects) <= _ALL else "nearest"), None
-
-
-def _least_bonds(task: Task, rule: str) -> int:
-    """Return how many bonds apart pairs are at least."""
-    if task.settings.min_bonds is not None:
-        return task.settings.min_bonds
-    by_distance = rule in {"contact", "all", "nearest"} and task.objects.kind not in _UNBONDED
-    molecular = task.kind in MOLECULAR and task.settings.linkage != "average"
-    return _MIN_BONDS if by_distance and molecular else 0
-
-
-def _radius(task: Task) -> float:
-    """Return the usual radius of contacts in the unit of the coordinates."""
-    ensemble = task.objects.ensemble
-    length = angstroms(ensemble.unit) if ensemble.unit and task.kind in MOLECULAR else None
-    if length is None:
+    objects, linkage = task.objects, task.settings.linkage
+    (name, number), ensemble = split_rule(task.settings.pairs), objects.ensemble
+    unit = angstroms(ensemble.unit) if ensemble.unit and task.kind in MOLECULAR else None
+    radius = number or (None if unit is None else _RADIUS / unit)
+    if name == "auto" and linkage == "average":
+        name = "all"
+    elif name == "auto" and objects.kind == "links":
+        name = "sharing"
+    elif name == "auto":
+        box, molecular = ensemble.snapshot()[1], task.kind in MOLECULAR and objects.kind != "groups"
+        narrow = 0.0 if box is None else np.linalg.norm(np.linalg.pinv(box), axis=0).max()
+        near = molecular and (radius or 0.0) * narrow < _OF_BOX
+        name = "contact" if near else "all" if len(objects) <= _ALL else "nearest"
+    if name == "contact" and radius is None:
         words = "contacts need a radius: write it as pairs='contact:RADIUS'"
         raise ValueError(f"{ensemble.prefix}{words}")
-    return _RADIUS / length
+    return name, radius if name == "contact" else number
 
 
 def _read_pairs(path: str, n_objects: int) -> Ints:
@@ -241,9 +230,3 @@ def _chunk(task: Task, n_kept: int) -> int:
     per_pair = 1e9 / chunk_for(objects, 1_000_000_000)
     fewest = min(_SMALLEST, n_kept)
     return min(usual, budget("measuring σ", stays, per_pair, settings.memory, fewest))
-
-
-def _most_contacts(task: Task) -> int:
-    """Return how many contacts can be held while they are searched for."""
-    stays = _COMPILED + 500 * len(task.objects)
-    return budget("a search for contacts", stays, 100, task.settings.memory)

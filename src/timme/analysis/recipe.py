@@ -237,12 +237,14 @@ def _take_up(checkpoint: Checkpoint, ensemble: Ensemble, settings: Settings) -> 
 
 def _draws_walkers(task: Task, n_pairs: int) -> bool:
     """Return whether clusters are compared with those of independent walkers."""
-    objects, ensemble, wanted = task.objects, task.objects.ensemble, task.settings.chance
+    objects, ensemble, given = task.objects, task.objects.ensemble, task.settings.chance
     possible = task.kind == "particles" and objects.are_points and not ensemble.independent
-    if wanted and not possible:
+    if given and not possible:
         raise ValueError("chance= is for particles: leave it out")
+    if given is not None:
+        return given
     small = n_pairs * ensemble.n_snapshots <= _WALKED and ensemble.n_snapshots >= _WALKS
-    return (possible and small and task.metric is None) if wanted is None else wanted
+    return possible and small and task.metric is None
 
 
 def _with_bodies(analysis: Analysis, ensemble: Ensemble, settings: Settings) -> Analysis:

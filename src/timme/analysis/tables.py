@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _ASCII = str.maketrans({"Å": "A", "µ": "u", "σ": "sigma", "/": "_", " ": "_", "°": "deg"})
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would carry out such a text
-_ROWS = 20  # of a long table in a notebook
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -51,12 +50,8 @@ class Table:
             raise ValueError(f"columns of a table need equal lengths, got {lengths}")
         object.__setattr__(self, "columns", columns)
 
-    def __len__(self) -> int:
-        """Count the rows."""
-        return len(next(iter(self.columns.values()), []))
-
     def __repr__(self) -> str:
-        return f"<Table: {len(self)} rows; {', '.join(self.columns)}>"
+        return f"<Table: {', '.join(self.columns)}>"
 
     def to_dataframe(self) -> DataFrame:
         """Return the table as pandas sees it."""
@@ -76,7 +71,7 @@ class Table:
         return [list(self.columns), *([_cell(value) for value in row] for row in rows)]
 
     def _repr_html_(self) -> str:
-        return str(self.to_dataframe().to_html(max_rows=_ROWS, index=False, na_rep=""))
+        return str(self.to_dataframe().to_html(max_rows=20, index=False, na_rep=""))
 
 
 def _cell(value: object) -> str:
@@ -306,16 +301,16 @@ def matched(comparison: Comparison) -> Table:
     """One row for each pair of clusters that share sites, those that share most first."""
     found, atoms = comparison.agreement.clusters, comparison.sides[0].shown_atoms
     first, second = found.first, found.second
-    order = np.argsort(-found.shared, kind="stable")
-    smaller = np.minimum(first.sizes[found.pairs[:, 0]], second.sizes[found.pairs[:, 1]])
-    order = order[smaller[order] >= min_size(comparison)]
+    sizes = np.column_stack([first.sizes[found.pairs[:, 0]], second.sizes[found.pairs[:, 1]]])
+    large = np.flatnonzero(sizes.min(axis=1) >= min_size(comparison))
+    order = large[np.argsort(-found.shared[large], kind="stable")]
     one, other = found.pairs[order].T
     both = [np.intersect1d(first.members(i), second.members(j)) for i, j in found.pairs[order]]
     table: dict[str, Any] = {
         "first": one + 1,
         "second": other + 1,
-        "first_size": first.sizes[one],
-        "second_size": second.sizes[other],
+        "first_size": sizes[order, 0],
+        "second_size": sizes[order, 1],
         "shared": found.shared[order],
         "jaccard": found.jaccard[order],
         "matched": np.where(found.partners[other] == one, "yes", "no"),
