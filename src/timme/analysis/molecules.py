@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from timme._arrays import Ints
     from timme.analysis.result import Analysis, Body
+    from timme.motion.hinges import Hinge
 
 _SHARED = 0.5  # RMSIP of two halves of a run, below which they share little
 _EXACT = "30 are enough for exact cutoffs"
@@ -338,20 +339,21 @@ def _moving(analysis: Analysis) -> list[Body]:
 
 
 def _movements(case: Case) -> list[Fact]:
-    """Range of the angles of each body, its slide, and what is known of its axis."""
-    found, unit = list[Fact](), case.analysis.system.unit
-    for body in _moving(case.analysis):
-        if (hinge := body.motion) is None:
-            continue
-        known = ""
-        if np.isfinite(hinge.axis_cone):
-            known = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)"
-        parts = [hinge.verdict or known]
-        if len(hinge.angles):
-            turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms"
-            parts = [turns, f"slides {sigma(tables.slide(hinge), unit)}", *parts]
-        found.append(Fact(f"body {body.name}", "; ".join(filter(None, parts))))
-    return found
+    """How each of the bodies moves that turn most."""
+    unit = case.analysis.system.unit
+    return [movement(body, body.motion, unit) for body in _moving(case.analysis) if body.motion]
+
+
+def movement(body: Body, hinge: Hinge, unit: str) -> Fact:
+    """Return the range of the angles of a body, its slide, and what is known of its axis."""
+    known = ""
+    if np.isfinite(hinge.axis_cone):
+        known = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)"
+    parts = [hinge.verdict or known]
+    if len(hinge.angles):
+        turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms"
+        parts = [turns, f"slides {sigma(tables.slide(hinge), unit)}", *parts]
+    return Fact(f"body {body.name}", "; ".join(filter(None, parts)))
 
 
 def _modes(case: Case) -> Fact | None:
