@@ -99,7 +99,7 @@ def test_a_result_is_replaced_on_demand_only_and_files_of_the_user_stay(
     shutil.rmtree(result)
     result.mkdir()
     (result / "thesis.tex").write_text("mine")
-    assert "holds files, but no result of TIMME" in call("run", "tracks.csv", "--overwrite").err
+    assert "exists, but is no result of TIMME" in call("run", "tracks.csv", "--overwrite").err
     assert [path.name for path in result.iterdir()] == ["thesis.tex"]
 
 

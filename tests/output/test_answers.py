@@ -33,5 +33,5 @@ def test_a_summary_has_the_answer_and_a_section_for_each_thing(hinge: Analysis) 
     assert text.startswith(str(hinge))
     headings = [line for line in text.splitlines() if line and line[0].isupper()]
     assert headings[-5:] == ["Bodies", "Clusters", "Levels worth a look", "Sampling", "Files"]
-    assert "  60 snapshots in 1 run" in text
+    assert "  snapshots            60 in 1 run" in text
     assert max(map(len, text.split("Bodies")[0].splitlines())) <= 100

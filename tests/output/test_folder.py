@@ -168,8 +168,8 @@ def test_folders_that_cannot_be_replaced_are_refused_before_work(
     monkeypatch.chdir(tmp_path)
     for name, overwrite, words in (
         ("result", False, "exists: choose another folder, or add overwrite=True"),
-        ("foreign", True, "holds files, but no result of TIMME"),
-        ("file", True, "is not a folder"),
+        ("foreign", True, "exists, but is no result of TIMME"),
+        ("file", True, "exists, but is no result"),
         ("file/result", False, "cannot be written"),
         (".", True, "choose a folder in it"),
         ("/proc/result", False, "cannot be written"),

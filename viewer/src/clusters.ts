@@ -94,8 +94,8 @@ export class ClusterTable {
     const heads: [string, string?][] = [
       ["Cluster"],
       ["Size"],
-      [`Forms at ${quantity.at}`, "Smallest cutoff at which the cluster is complete."],
-      [`Joins at ${quantity.at}`, "Cutoff at which it becomes part of a larger cluster."],
+      [`Forms at ${quantity.cutoff}`, "Smallest cutoff at which the cluster is complete."],
+      [`Joins at ${quantity.cutoff}`, "Cutoff at which it becomes part of a larger cluster."],
       ...(state.judged ? SUPPORT : []),
       [capitalized(shown.word)],
     ];

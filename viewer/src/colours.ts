@@ -21,12 +21,6 @@ export function mixed(colour: string, other: string, share: number): string {
   return hex(above.map((part, k) => part * (1 - share) + below[k]! * share));
 }
 
-/** Black or white, whichever can be read on a colour. */
-export function readableOn(colour: string): string {
-  const [red, green, blue] = rgb(colour);
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 150 ? "#000000" : "#ffffff";
-}
-
 /** Shown object that stands for each site: its own, else that of its residue, else -1. */
 export function shownOfSites({ sites, shown }: Pick<Scene, "sites" | "shown">): Int32Array {
   const [chains, icodes, resids] = [words(sites.chains), words(sites.icodes), wholes(sites.resids)];

@@ -33,7 +33,7 @@ export class Controls {
     const cluster = `clusters of ${scene.other?.side ?? "the finding"}`;
     const what = { body: "rigid bodies", group: "groups", network: "network", cluster };
     const colourings: [Colouring, string][] = scene.groups ? [["groups", what[scene.groups.what]]] : [];
-    colourings.push(["clusters", `clusters at ${scene.quantity.at}`], ["mobility", "mobility"]);
+    colourings.push(["clusters", `clusters at ${scene.quantity.cutoff}`], ["mobility", "mobility"]);
     const colouring = select("Colour by", `${COLOURINGS} Mobility: ${MOBILITY}`, colourings, (value) => state.setColouring(value));
     const styles: [Style, string][] = [["sticks", scene.space?.molecular ? "sticks" : "points"], ["spheres", "spheres"]];
     if (scene.space?.cif) styles.unshift(["cartoon", "cartoon"]);

@@ -93,7 +93,7 @@ function mobilityFigure({ scene }: State): Figure {
     spec: {
       name: `Mobility: cutoff at which each of the ${shown.word} joins the core`,
       x: placeAxis(shown),
-      y: { label: `Joins the core at ${scene.quantity.at}`, range },
+      y: { label: `Joins the core at ${scene.quantity.cutoff}`, range },
       lines: [{ name: "", colour: colours.core, kind: "dots", x: Float64Array.from(order, (_, place) => place + 0.5), y }],
     },
   };

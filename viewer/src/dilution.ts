@@ -2,7 +2,7 @@
 
 import { at, inverse, type Run, runs } from "./arrays";
 import { Chart, type Spec } from "./chart";
-import { type Colouring, readableOn } from "./colours";
+import type { Colouring } from "./colours";
 import { placeAxis } from "./curves";
 import { h, swatch } from "./dom";
 import type { Cluster } from "./hierarchy";
@@ -107,18 +107,11 @@ export class Dilution {
 
   private drawStrip(): void {
     const { box, toX } = this.chart;
-    const { letters } = this.state.scene.shown;
     const top = box.y - STRIP - 4;
     const colours = Array.from(this.order, (object) => this.colouring.ofShown(object));
     const parts: SVGElement[] = [];
     for (const { start, stop } of runs(colours.length, (place) => colours[place] === colours[place - 1])) {
       parts.push(s("rect", { x: toX(start), y: top, width: toX(stop) - toX(start), height: STRIP, fill: colours[start] }));
-    }
-    if (letters && box.width / colours.length > 9) {
-      colours.forEach((colour, place) => {
-        const middle = { x: toX(place + 0.5), y: top + 12, "text-anchor": "middle", fill: readableOn(colour), class: "letter" };
-        parts.push(s("text", middle, letters[place] ?? ""));
-      });
     }
     if (this.chainRuns.length > 1) {
       for (const { start, stop } of this.chainRuns) {

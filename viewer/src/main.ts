@@ -71,7 +71,7 @@ export function mount(host: HTMLElement, scene: Scene, keys: HTMLElement | Docum
 
   const ofSide = scene.side ? ` of ${scene.side}` : "";
   const entries: Tab[] = [
-    { id: "clusters", title: `Clusters at ${scene.quantity.at}${ofSide}`, panel: clusters.element },
+    { id: "clusters", title: `Clusters at ${scene.quantity.cutoff}${ofSide}`, panel: clusters.element },
     { id: "curves", title: `Curves${ofSide}`, panel: h("div", { class: "panel" }, ...cards(...curveFigures(state))) },
   ];
   if (matrix) entries.push({ id: "matrix", title: "Matrix", panel: matrix.element });

@@ -58,7 +58,6 @@ export interface Palette {
 
 export interface Quantity {
   cutoff: string; // symbol of a cutoff, σc
-  at: string; // the same in a heading, or "cutoff" where this is a word
   unit: string;
 }
 
@@ -96,7 +95,6 @@ export interface Shown {
   sites: Packed; // i4, the site at which each is drawn
   order: Packed; // i4, shown object at each place of the axis
   numbers: Packed; // i4, number written at each place of the axis
-  letters: string | null; // one for each place of the axis
 }
 
 export type Look = "solid" | "hatched" | "faded" | "plain";

@@ -39,7 +39,7 @@ function sceneOf(sitesPerObject: number, chain: string): Scene {
     format: 6,
     title: "fixture",
     colours: { core: "#00008b", rest: "#bdbdbd", palettes: [{ name: "safe", groups: COLOURS, families: packWords(family.map((k) => COLOURS[k % COLOURS.length]!)) }], heights: COLOURS, sizes: COLOURS, theory: "#888888" },
-    quantity: { cutoff: "σc", at: "σc", unit: "Å" },
+    quantity: { cutoff: "σc", unit: "Å" },
     length: null,
     finding: { sentence: "", badge: "", size: "", facts: [], notes: [], cutoff: 1 },
     groups: null,
@@ -60,7 +60,6 @@ function sceneOf(sitesPerObject: number, chain: string): Scene {
       sites: pack("i4", shown),
       order: pack("i4", objects),
       numbers: pack("i4", objects.map((object) => object + 1)),
-      letters: null,
     },
     tree: { order: pack("i4", order), gaps: pack("f8", gaps), levels: pack("f8", [...new Set(gaps)].sort((a, b) => a - b)), family: pack("i4", family) },
     whole: {

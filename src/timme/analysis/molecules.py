@@ -8,7 +8,17 @@ import numpy as np
 
 from timme.analysis import tables
 from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, Case, candidate
-from timme.analysis.phrases import Fact, Sure, Words, joined, listed, number, percent, samples
+from timme.analysis.phrases import (
+    Fact,
+    Sure,
+    Words,
+    joined,
+    listed,
+    number,
+    percent,
+    samples,
+    sigma,
+)
 from timme.motion.body_search import GAP
 from timme.motion.variance import overlap_with_bodies
 
@@ -296,16 +306,19 @@ def _stiffest(case: Case) -> Fact | None:
 
 
 def _movements(case: Case) -> list[Fact]:
-    """Range of the angles of each body, its slide, and what is known of its axis."""
-    found = list[Fact]()
-    for body, hinge in _moving(case):
-        cone = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)" * bool(np.isfinite(hinge.axis_cone))
-        parts = [hinge.verdict or cone]
-        if len(hinge.angles):
-            turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms"
-            parts = [turns, f"slides {case.sigma(tables.slide(hinge))}", *parts]
-        found.append(Fact(f"body {body.name}", "; ".join(filter(None, parts))))
-    return found
+    """How each of the bodies moves that turn most."""
+    unit = case.analysis.system.unit
+    return [movement(body, hinge, unit) for body, hinge in _moving(case)]
+
+
+def movement(body: Body, hinge: Hinge, unit: str) -> Fact:
+    """Return the range of the angles of a body, its slide, and what is known of its axis."""
+    cone = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)" * bool(np.isfinite(hinge.axis_cone))
+    parts = [hinge.verdict or cone]
+    if len(hinge.angles):
+        turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms"
+        parts = [turns, f"slides {sigma(tables.slide(hinge), unit)}", *parts]
+    return Fact(f"body {body.name}", "; ".join(filter(None, parts)))
 
 
 def _modes(case: Case) -> Fact | None:

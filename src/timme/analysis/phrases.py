@@ -57,6 +57,13 @@ def length(x: float, unit: str = "") -> str:
     return f"{digits} {unit_label(unit)}".rstrip()
 
 
+def sigma(x: float, unit: str = "") -> str:
+    """Return a σ, or a small distance, with two digits: "0.20 Å", "3.4 µm"."""
+    decimals = 0 if x >= 9.95 else 1 if x >= 0.995 else 2
+    shown = f"{x:.1g}" if x < 0.01 or x >= _VAST else f"{x:.{decimals}f}"
+    return f"{shown} {unit_label(unit)}".rstrip()
+
+
 def digits(x: float, most: int = 4) -> str:
     """Return a number with some digits at most: "−1.5"."""
     text = np.format_float_positional(x, most, fractional=False, trim="-")
@@ -126,10 +133,8 @@ class Phrases:
         return length(x, self.analysis.system.unit)
 
     def sigma(self, x: float) -> str:
-        """Return a σ, or a small distance, with two digits: "0.20 Å", "3.4 µm"."""
-        decimals = 0 if x >= 9.95 else 1 if x >= 0.995 else 2
-        digits = f"{x:.1g}" if x < 0.01 or x >= _VAST else f"{x:.{decimals}f}"
-        return f"{digits} {unit_label(self.analysis.hierarchy.unit)}".rstrip()
+        """Return a σ in the unit of the hierarchy."""
+        return sigma(x, self.analysis.hierarchy.unit)
 
     def cutoff(self, x: float) -> str:
         """Return a cutoff with its symbol, rounded so far as clusters stay: "σc = 0.039 Å"."""

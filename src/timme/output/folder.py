@@ -26,7 +26,7 @@ from timme._text import write_atomically
 from timme.analysis import store, tables
 from timme.analysis.result import Analysis
 from timme.analysis.store import RESULT
-from timme.output import matrices, motion_plots, plots, structures, style, viewers
+from timme.output import matrices, plots, structures, style, viewers
 from timme.output.page import is_built, report_html
 from timme.output.summary import summary
 
@@ -93,7 +93,7 @@ FILES = [
     File("constraints.csv", "bonds of the network", _has("rigidity"), tables.constraints),
     File("flexibility.csv", "flexibility of each residue", _has("rigidity"), tables.flexibility),
     File("structure.cif", "first snapshot, with groups and clusters", _is_molecule, structures.cif),
-    File("view.pml", "PyMOL: bodies, clusters, modes", _is_molecule, viewers.pymol),
+    File("view.pml", "PyMOL: bodies with axes, clusters", _is_molecule, viewers.pymol),
     File("view.cxc", "the same for ChimeraX", _is_molecule, viewers.chimerax),
     File("view.tcl", "the same for VMD", _is_molecule, viewers.vmd),
     File("sites.extxyz", "particles with groups, for OVITO", _is_in_space, structures.extxyz),
@@ -105,9 +105,8 @@ FILES = [
     _figure("joining", "cutoff at which two sites join", _always, matrices.joining),
     _figure("sigma-matrix", "σ of pairs", _has("fluctuations"), matrices.sigma),
     _figure("together", "sites rigid together", _has("rigidity.together"), matrices.together),
-    _figure("bodies", "fluctuation of each site, by body", _has("motion"), motion_plots.bodies),
-    _figure("angles", "angle of each body in each snapshot", _moves, motion_plots.angles),
-    _figure("modes", "variance of principal components", _has("modes"), motion_plots.modes),
+    _figure("angles", "angle of each body in each snapshot", _moves, plots.angles),
+    _figure("modes", "variance of principal components", _has("modes"), plots.modes),
     _figure("covariance", "correlation of displacements", _has("modes"), matrices.covariance),
     File("figures/mode.pdb", "first mode", _has("modes"), structures.mode_film, full=True),
     File("structure.pdb", "first snapshot", structures.fits_pdb, structures.pdb, full=True),
@@ -310,7 +309,10 @@ def plot(analysis: Any, name: str, ax: Axes | None = None) -> Any:
     >>> plot(found, "dilution").get_xlabel()
     'Particles, in the order of the hierarchy'
     """
-    return find(analysis, name, figures=True)[0].make(analysis, ax=ax)
+    figure = find(analysis, name, figures=True)[0]
+    if ax is not None and figure.make in (plots.finding, plots.dilutions):
+        raise ValueError(f"{figure.name} has two axes of its own: leave out ax=")
+    return figure.make(analysis) if ax is None else figure.make(analysis, ax)
 
 
 def find(result: Any, name: str, *, figures: bool = False) -> list[File]:
@@ -393,21 +395,19 @@ def _beside(target: Path, which: str) -> Path:
 
 def _check(target: Path, *, overwrite: bool) -> None:
     """Refuse a folder that is in use or that cannot be written."""
-    if target.exists() and not target.is_dir():
-        raise FileExistsError(f"{target} is not a folder: choose another name")
     if target.is_dir() and (os.path.ismount(target) or target.samefile(Path.cwd())):
         raise FileExistsError(
             f"{target} cannot be replaced as a whole: choose a folder in it, such as "
             f"{target / 'timme'}"
         )
-    if target.is_dir() and any(target.iterdir()):
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        if not (target / RESULT).is_file():
+            raise FileExistsError(
+                f"{target} exists, but is no result of TIMME: choose another folder"
+            )
         if not overwrite:
             raise FileExistsError(
                 f"{target} exists: choose another folder, or add overwrite=True to replace it"
-            )
-        if not (target / RESULT).is_file():
-            raise FileExistsError(
-                f"{target} holds files, but no result of TIMME: choose another folder"
             )
     there = next(parent for parent in target.parents if parent.exists())
     try:

@@ -64,25 +64,16 @@ def covariance(analysis: Analysis, ax: Axes | None = None) -> Axes:
 
 def agreement(comparison: Any, ax: Axes | None = None) -> Axes:
     """Draw the adjusted Rand index of two results at every pair of cutoffs."""
-    from matplotlib.patheffects import withStroke
-
     found, axes = comparison.agreement, style.new_axes(ax)
-    first, second = (
-        np.concatenate([[min(0.0, c[1:].min(initial=0.0))], c[1:]]) for c in found.cutoffs
-    )
-    mesh = axes.pcolormesh(
-        np.append(first, first[-1] + np.ptp(first) / 20),
-        np.append(second, second[-1] + np.ptp(second) / 20),
-        found.rand.T, cmap="viridis", vmin=0, vmax=1, rasterized=True,
-    )  # fmt: skip
-    halo = [withStroke(linewidth=2.5, foreground="white")]
-    axes.plot(*found.best_cutoffs, "+", color="black", markersize=11, path_effects=halo)
-    for which, each, tree in (
-        ("x", comparison.first, found.first),
-        ("y", comparison.second, found.second),
-    ):
-        words = f"{tree.quantity.cutoff_name} of {each.made.title}"
-        axes.set(**{f"{which}label": style.with_unit(words, tree.unit)})
+    edges, labels = [], []
+    for cutoffs, side, name in zip(found.cutoffs, comparison.sides, comparison.names, strict=True):
+        start, stop = min(0.0, cutoffs[1:].min(initial=0.0)), cutoffs[-1]
+        edges.append([start, *cutoffs[1:], stop + (stop - start) / 20])
+        quantity = side.hierarchy.quantity
+        labels.append(style.with_unit(f"{quantity.cutoff_name} of {name}", quantity.unit))
+    mesh = axes.pcolormesh(*edges, found.rand.T, vmin=0, vmax=1, rasterized=True)
+    axes.plot(*found.best_cutoffs, "P", color="black", markeredgecolor="white", markersize=9)
+    axes.set(xlabel=labels[0], ylabel=labels[1])
     axes.figure.colorbar(mesh, ax=axes, label="Adjusted Rand index")
     return axes
 

@@ -25,6 +25,7 @@ from timme._arrays import Ints
 from timme._text import counted
 from timme.analysis import tables
 from timme.analysis.finding import Finding
+from timme.analysis.phrases import samples
 from timme.analysis.result import Analysis, Body, Comparison
 from timme.ensemble.atoms import unit_label
 from timme.ensemble.residues import is_nucleic, is_protein
@@ -32,11 +33,11 @@ from timme.hierarchy.condensed import condense
 from timme.hierarchy.curves import count_clusters, suggest
 from timme.hierarchy.stripes import families
 from timme.output import matrices, space, style
+from timme.output.summary import sampling
 
 FORMAT = 6
 _EXACT = {"gaps", "levels"}  # which the page compares with cutoffs
 _MOST_BINS = 400  # of a matrix
-_LONGEST_SYMBOL = 3  # σc and PAE, no word
 _LOOKS = {"well supported": "solid", "tentative": "hatched", "not established": "faded"}
 MISSING = (
     "the interactive page is not part of this installation, because npm could not be reached when "
@@ -127,6 +128,7 @@ def scene(result: Analysis | Comparison) -> Scene:
 def _scene(analysis: Analysis) -> Scene:
     """Return what the page shows of a result that is not a comparison."""
     tree, whole, made = analysis.hierarchy, analysis.atom_hierarchy, analysis.made
+    quantity = tree.quantity
     large, cutoff = tables.min_size(analysis), style.cutoff_of(analysis)
     suggested = suggest(tree, large=large, min_size=max(2, large))
     if cutoff is None:
@@ -141,9 +143,9 @@ def _scene(analysis: Analysis) -> Scene:
             "format": FORMAT,
             "title": made.title,
             "colours": _colours(analysis),
-            "quantity": _quantity(analysis),
+            "quantity": {"cutoff": quantity.cutoff, "unit": unit_label(quantity.unit)},
             "length": length,
-            "finding": _finding(analysis.finding, _size(analysis), cutoff),
+            "finding": _finding(analysis, cutoff),
             "groups": _groups(analysis),
             "sites": _sites(analysis),
             "shown": _shown(analysis),
@@ -156,7 +158,7 @@ def _scene(analysis: Analysis) -> Scene:
             "mobility": tree.core_heights(),
             "matrix": _matrix(analysis),
             "motion": space.motion(analysis),
-            "sampling": _sampling(analysis),
+            "sampling": {"facts": sampling(analysis)},
             "about": _about(analysis),
             "space": space.space(analysis) if analysis.system.coordinates.shape[1] else None,
         }
@@ -191,11 +193,11 @@ def _pack(values: npt.NDArray[Any], *, exact: bool) -> Any:
     return f"{kind}:{base64.b64encode(raw).decode('ascii')}"
 
 
-def _finding(found: Finding | None, size: str, cutoff: float) -> Scene:
+def _finding(analysis: Analysis, cutoff: float) -> Scene:
     """Words of a finding, and the cutoff at which the page opens."""
-    found = found or Finding("none", "", "", (), (), np.empty(0, np.int64), (), None)
-    words = {"sentence": found.sentence, "badge": found.sure}
-    return words | {"size": size, "facts": found.facts, "notes": found.notes, "cutoff": cutoff}
+    found = analysis.finding or Finding("none", "", "", (), (), np.empty(0, np.int64), (), None)
+    words = {"sentence": found.sentence, "badge": found.sure, "size": _size(analysis)}
+    return words | {"facts": found.facts, "notes": found.notes, "cutoff": cutoff}
 
 
 def _size(analysis: Analysis) -> str:
@@ -207,15 +209,8 @@ def _size(analysis: Analysis) -> str:
     if system.n_snapshots:
         size.append(counted(system.n_snapshots, "snapshot"))
     if known is not None and math.isfinite(known.sampling.n_effective):
-        size.append(f"about {counted(round(known.sampling.n_effective), 'independent sample')}")
+        size.append(samples(known.sampling.n_effective))
     return " · ".join(size)
-
-
-def _quantity(analysis: Analysis) -> Scene:
-    quantity = analysis.hierarchy.quantity
-    is_symbol = len(quantity.cutoff) <= _LONGEST_SYMBOL
-    at = quantity.cutoff if is_symbol else "cutoff"
-    return {"cutoff": quantity.cutoff, "at": at, "unit": unit_label(quantity.unit)}
 
 
 # ---- the finding in pictures ---------------------------------------------------------------------
@@ -305,16 +300,7 @@ def _shown(analysis: Analysis) -> Scene:
         "sites": system.object_sites[system.shown],
         "order": places.order,
         "numbers": places.numbers,
-        "letters": _letters(atoms.resnames[places.order]) if polymer.mean() > 0.5 else None,
     }
-
-
-def _letters(names: npt.NDArray[np.str_]) -> str:
-    """Write residues as one letter each."""
-    from gemmi import find_tabulated_residue
-
-    found = [find_tabulated_residue(name).one_letter_code for name in names.tolist()]
-    return "".join(letter.strip().upper() or "X" for letter in found)
 
 
 def _clusters(analysis: Analysis) -> list[Scene]:
@@ -324,7 +310,7 @@ def _clusters(analysis: Analysis) -> list[Scene]:
     rows = []
     for place, (node, record) in enumerate(zip(condensed.nodes, analysis.clusters, strict=True)):
         sure, apart = tables.verdict(analysis, place), record.separation
-        known = sure and apart and apart.inside > 0
+        known = apart is not None and sure and apart.inside > 0
         own = (condensed.owners == place) & (tree.sizes >= large)
         row = {
             "start": int(tree.starts[node]),
@@ -379,20 +365,7 @@ def _matrix(analysis: Analysis) -> Scene | None:
     return {"name": name, "size": len(sigma), "low": low, "top": top, "values": values}
 
 
-# ---- sampling and origin -------------------------------------------------------------------------
-
-
-def _sampling(analysis: Analysis) -> Scene:
-    known, n_snapshots = analysis.confidence, analysis.system.n_snapshots
-    facts = []
-    if n_snapshots and analysis.made.recipe != "compare":
-        facts.append(["snapshots", f"{n_snapshots:,}"])
-    if known is not None and len(known.sampling.replicas) > 1:
-        facts.append(["runs", ", ".join(f"{n:,} snapshots" for n in known.sampling.replicas)])
-    if known is not None and math.isfinite(known.sampling.n_effective):
-        count = f"about {known.sampling.n_effective:.2g} of the slowest motion"
-        facts.append(["independent samples", f"{count}; 30 are enough for exact cutoffs"])
-    return {"facts": facts}
+# ---- origin -----------------------------------------------------------------------------------
 
 
 def _about(analysis: Analysis) -> Scene:

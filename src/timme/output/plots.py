@@ -1,4 +1,4 @@
-"""Figures of every result: the finding, the dilution plot and the curves of the paper."""
+"""Figures: the finding, the dilution plot, the curves of the paper, and angles and modes."""
 
 from __future__ import annotations
 
@@ -34,23 +34,19 @@ _SHADES = {  # transparency of white over a cluster, and its hatching
 }
 
 
-def finding(analysis: Analysis, ax: Axes | None = None) -> Figure:
+def finding(analysis: Analysis) -> Figure:
     """Draw the groups of the finding above the dilution plot, with the finding as the caption.
 
     Parameters
     ----------
     analysis : Analysis
         What was found.
-    ax : Axes, optional
-        Not used: the figure has axes of its own.
 
     Returns
     -------
     Figure
         For a talk.
     """
-    if ax is not None:
-        raise ValueError("the figure of the finding has two axes of its own: leave out ax=")
     places, in_space = style.places_of(analysis), not analysis.system.sequential
     in_space &= analysis.system.coordinates.shape[1] > 1
     height, ratios = (1.55, (1.1, 1)) if in_space else (1.15, (0.08, 1))
@@ -87,7 +83,8 @@ def _draw_in_space(axes: Axes, analysis: Analysis) -> None:
     size = float(np.clip(8_000 / max(len(points), 1), 2, 40))
     order = np.argsort(labels, kind="stable")
     colours = style.group_colours(analysis)[labels[order]]
-    axes.scatter(*points[order][:, widest].T, s=size, c=colours, linewidths=0)
+    across, up = points[order][:, widest].T
+    axes.scatter(across, up, s=size, c=colours, linewidths=0)
     axes.set_aspect("equal")
     x, y = ("xyz"[axis] if axis < 3 else f"axis {axis + 1}" for axis in widest)
     axes.set(xlabel=style.with_unit(x, system.unit), ylabel=style.with_unit(y, system.unit))
@@ -134,10 +131,8 @@ def dilution(analysis: Analysis, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def dilutions(comparison: Comparison, ax: Axes | None = None) -> Figure:
+def dilutions(comparison: Comparison) -> Figure:
     """Draw both dilution plots of a comparison, clusters that match in one colour."""
-    if ax is not None:
-        raise ValueError("the dilutions of a comparison have two axes of their own: leave out ax=")
     figure = style.new_figure(1.9 * style.HEIGHT)
     each = zip(figure.subplots(2, 1), comparison.sides, comparison.names, strict=True)
     for axes, side, name in each:
@@ -187,7 +182,11 @@ def _shade(axes: Axes, analysis: Analysis, confidence: Confidence, place: Ints) 
         if not rows[sure]:
             continue
         if alpha:
-            look = {"facecolors": (1, 1, 1, alpha), "edgecolors": "white", "linewidths": 0}
+            look: dict[str, Any] = {
+                "facecolors": (1, 1, 1, alpha),
+                "edgecolors": "white",
+                "linewidths": 0,
+            }
             white = PolyCollection([*np.concatenate(rows[sure])], hatch=hatch, zorder=1.5, **look)
             axes.add_collection(white, autolim=False)
         grey = str(1 - 0.67 * (1 - alpha))
@@ -206,7 +205,7 @@ def fraction(analysis: Analysis, ax: Axes | None = None) -> Axes:
         axes.fill_between(
             *band, step="post", color="#cccccc", linewidth=1.5, label="independent walkers"
         )
-    _draw_curves(axes, counted, {"measured": (counted.large_fraction, CORE)})
+    _draw_curve(axes, counted, counted.large_fraction, color=CORE, label="measured")
     _draw_theory(axes, analysis, lambda p: theory.tail_fraction(p, large=counted.large))
     if len(axes.get_legend_handles_labels()[0]) > 1:
         style.draw_legend(axes, "lower right")
@@ -218,8 +217,8 @@ def sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
     """Draw the fraction of sites in clusters of each small size."""
     axes, counted = style.new_axes(ax), style.count(analysis)
     shades = style.ramp(len(counted.sizes), 0.1, 0.92)
-    rows = zip(counted.sizes, counted.size_fractions, shades, strict=True)
-    _draw_curves(axes, counted, {f"$r$ = {size}": (row, shade) for size, row, shade in rows})
+    for size, row, shade in zip(counted.sizes, counted.size_fractions, shades, strict=True):
+        _draw_curve(axes, counted, row, color=shade, label=f"$r$ = {size}")
     small = np.array(counted.sizes)[:, None]
     _draw_theory(axes, analysis, lambda p: theory.size_fraction(small, p))
     axes.set(ylim=(-0.02, 1.02), ylabel="Fraction of sites $P(r)$")
@@ -228,14 +227,12 @@ def sizes(analysis: Analysis, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _draw_curves(axes: Axes, counted: Curves, curves: dict[str, tuple[Floats, str]]) -> None:
-    """Draw staircases, from the start of the axis to beyond the last step."""
+def _draw_curve(axes: Axes, counted: Curves, values: Floats, **look: Any) -> None:
+    """Draw a staircase, from the start of the axis to beyond the last step."""
     low, high = style.cutoff_limits(counted)
     steps = np.maximum(counted.cutoffs, min(low, 0.0))
-    for label, (values, colour) in curves.items():
-        x = np.append(steps, max(10 * high, steps[-1]))
-        y = np.append(values, values[-1])
-        axes.plot(x, y, drawstyle="steps-post", color=colour, linewidth=1.4, label=label)
+    x, y = np.append(steps, max(10 * high, steps[-1])), np.append(values, values[-1])
+    axes.plot(x, y, drawstyle="steps-post", linewidth=1.4, **look)
 
 
 def _draw_theory(axes: Axes, analysis: Analysis, curve: Any) -> None:
@@ -255,15 +252,39 @@ def mobility(analysis: Analysis, ax: Axes | None = None) -> Axes:
     axes, places = style.new_axes(ax, 0.75 * style.HEIGHT), style.places_of(analysis)
     heights = analysis.hierarchy.core_heights()[places.order]
     quantity, known = analysis.hierarchy.quantity, np.isfinite(heights)
-    usual = float(np.quantile(heights[known], 0.99)) if known.any() else 1.0
-    edges = np.arange(len(heights) + 1)
-    low = min(0.0, float(heights[known].min(initial=0.0)))
-    top = 1.1 * usual if usual > low else low + 1.0
-    axes.stairs(np.where(known, low, top), edges, baseline=low, fill=True, color=style.REST)
-    colours = style.family_colours(analysis)
-    filled = np.where(known, heights, low)
-    axes.stairs(filled, edges, baseline=low, fill=True, color=str(colours[0]))
+    low, top = style.cutoff_limits(style.count(analysis))
+    for values, colour in (
+        (np.where(known, low, top), style.REST),
+        (np.where(known, heights, low), str(style.family_colours(analysis)[0])),
+    ):
+        axes.stairs(values, baseline=low, fill=True, color=colour)
     style.draw_places(axes, places)
     words = style.with_unit(f"Joins the core at {quantity.cutoff}", quantity.unit)
     axes.set(ylim=(low, top), ylabel=words)
+    return axes
+
+
+def angles(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the angle of each body in every snapshot."""
+    axes, motion = style.new_axes(ax, 0.75 * style.HEIGHT), style.need(analysis.motion)
+    colours = style.group_colours(analysis)
+    for body, against, each in zip(motion.moving, motion.relative_to, motion.hinges, strict=True):
+        look: dict[str, Any] = {"color": colours[body], "linewidth": 1.2, "markersize": 3}
+        name = f"body {body + 1}, against {against + 1}"
+        mark = "o" if len(each.frames) < 30 else ""
+        axes.plot(each.frames + 1, each.angles, marker=mark, label=name, **look)
+    axes.set(xlabel="Snapshot", ylabel="Angle from the mean (°)")
+    style.draw_legend(axes, "beside")
+    return axes
+
+
+def modes(analysis: Analysis, ax: Axes | None = None) -> Axes:
+    """Draw the share of the variance in each principal component, and their sum."""
+    axes, found = style.new_axes(ax, 0.75 * style.HEIGHT), style.need(analysis.modes)
+    sums = 100 * found.cumulated[:20]
+    number = np.arange(1, len(sums) + 1)
+    axes.bar(number, np.diff(sums, prepend=0.0), color=CORE, label="each")
+    axes.plot(number, sums, "o-", color=style.SAFE[1], markersize=3, linewidth=1.2, label="sum")
+    axes.set(ylim=(0, 103), xlabel="Principal component", ylabel="Share of the variance (%)")
+    style.draw_legend(axes, "center right")
     return axes

@@ -9,10 +9,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from timme._arrays import Bools, Floats, Ints
-from timme.analysis import tables
+from timme.analysis.molecules import movement
 from timme.analysis.result import Analysis, Body
-from timme.ensemble.atoms import unit_label
-from timme.ensemble.space import Boxes
 from timme.motion.fits import fit
 from timme.motion.hinges import Hinge
 from timme.output import structures, style
@@ -69,17 +67,12 @@ def motion(analysis: Analysis) -> Part | None:
     moving = [(k, body, body.motion) for k, body in enumerate(analysis.bodies) if body.motion]
     if not moving:
         return None
-    angles, facts, unit = [], [], unit_label(analysis.system.unit)
-    for k, body, hinge in moving:
+    angles = []
+    for k, _, hinge in moving:
         count = len(hinge.angles)
         some = np.unique(np.linspace(0, max(count - 1, 0), min(count, _MOST_ANGLES)).astype(int))
-        drawn = {"frames": hinge.frames[some] + 1, "values": hinge.angles[some]}
-        angles.append({"body": k} | drawn)
-        turns = f"{hinge.range:.0f}° range, {hinge.rms:.0f}° rms against body {body.relative_to}"
-        known = f"axis known to ±{hinge.axis_cone:.0f}° (95 %)" if hinge.axis_cone > 0 else ""
-        parts = [turns, f"slides {tables.slide(hinge):.1f} {unit}", hinge.verdict or known]
-        text = "; ".join(filter(None, parts))
-        facts.append([f"body {body.name}", text if count else hinge.kind])
+        angles.append({"body": k, "frames": hinge.frames[some] + 1, "values": hinge.angles[some]})
+    facts = [movement(body, hinge, analysis.system.unit) for _, body, hinge in moving]
     arrows = [_axis(analysis, k, body, hinge) for k, body, hinge in moving]
     return {"axes": [arrow for arrow in arrows if arrow], "angles": angles, "facts": facts}
 
@@ -154,8 +147,7 @@ def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
         return np.empty((0, 2), np.int64), np.empty(0)
     ends = system.object_sites[measured.pairs]
     steps = system.coordinates[ends[:, 0]] - system.coordinates[ends[:, 1]]
-    boxes = Boxes.of(None if system.box is None else system.box[None], 1, steps.shape[1])
-    apart = np.linalg.norm(boxes.shorten(steps[None])[0], axis=1)
+    apart = np.linalg.norm(steps, axis=1)  # sticks across a periodic box are not drawn
     usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(measured.sigma))
     most = min(_STICKS_PER_SITE * len(system.sites), _MOST_STICKS)
     chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])

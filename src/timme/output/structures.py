@@ -121,11 +121,6 @@ def _model(
         residue = gemmi.Residue()
         residue.name = _word(atoms.resnames[first], _RESIDUE)
         residue.seqid = gemmi.SeqId(int(atoms.resids[first]), str(atoms.icodes[first])[:1] or " ")
-        known = gemmi.find_tabulated_residue(residue.name)
-        polymer = known.found() and (known.is_amino_acid() or known.is_nucleic_acid())
-        residue.het_flag = "A" if polymer else "H"
-        if not polymer:
-            residue.subchain = name
         for row in rows:
             atom = gemmi.Atom()
             atom.name = _word(atoms.names[sites[row]], _ATOM)
@@ -148,9 +143,9 @@ def _structure(
     made.name = "timme"
     for number, places in enumerate(frames, start=1):
         made.add_model(_model(atoms, sites, places, columns, number))
-    if any(residue.het_flag == "A" for chain in made[0] for residue in chain):
-        made.setup_entities()  # so that viewers know the polymers
-        made.assign_label_seq_id()
+    made.assign_het_flags()
+    made.setup_entities()  # so that viewers know the polymers
+    made.assign_label_seq_id()
     return made
 
 

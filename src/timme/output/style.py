@@ -209,7 +209,7 @@ def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, 
     margin = 0.05 * np.ptp(levels)
     low = levels[0] - margin
     if levels[0] >= 0:
-        low = 0.0 if levels[0] < 0.6 * settled else max(0.0, levels[0] - (settled - levels[0]) / 4)
+        low = 0.0 if levels[0] < 0.6 * settled else max(0.0, low)
     high = min(levels[-1] + margin, settled + 0.25 * (settled - low))
     if cutoff is not None:
         high = max(high, cutoff + 0.1 * (cutoff - low))
@@ -241,18 +241,15 @@ def draw_places(axes: Axes, places: Places) -> None:
     axes.set(xlim=(0, n_places), xlabel=places.label)
     other_chain = chains[1:] != chains[:-1]
     new = np.append(True, (np.diff(numbers) != 0) | other_chain)
-    few = MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(0, np.count_nonzero(new))
+    few = MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(0, int(new.sum()))
     step = int(few[1] - few[0])
     ticks = np.flatnonzero((numbers % step == 0) & new)
     axes.set_xticks(ticks + 0.5, [str(number) for number in numbers[ticks]])
     if not other_chain.any():
         return
+    over: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "ha": "center"}
     for start, stop in pairwise([0, *(np.flatnonzero(other_chain) + 1).tolist(), n_places]):
-        if start:
-            axes.axvline(start, color="black", linewidth=0.7)
+        axes.axvline(start, color="black", linewidth=0.7)
         if stop - start >= 0.03 * n_places:
-            place, where = ((start + stop) / 2, 1.0), axes.get_xaxis_transform()
-            axes.annotate(
-                str(chains[start]), place, (0, 2), xycoords=where, textcoords="offset points",
-                ha="center", va="bottom", fontsize="small", parse_math=False, annotation_clip=False,
-            )  # fmt: skip
+            name = str(chains[start])
+            axes.text((start + stop) / 2, 1.01, name, size="small", parse_math=False, **over)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from timme._text import counted
 from timme.analysis import tables
-from timme.analysis.phrases import length, samples
+from timme.analysis.phrases import Fact, length
 from timme.analysis.result import Analysis
 from timme.hierarchy.curves import suggest
 
@@ -81,7 +83,7 @@ def summary(result: Any, files: Iterable[tuple[str, str]] = ()) -> str:
         sections["Bodies"] = _aligned(tables.bodies(result)) if result.bodies else []
         sections["Clusters"] = _aligned(tables.clusters(result))
         sections["Levels worth a look"] = _levels(result)
-        sections["Sampling"] = _sampling(result)
+        sections["Sampling"] = [f"{label:<20} {value}" for label, value in sampling(result)]
     else:
         sections["Choices"] = chosen
     notes = [textwrap.fill(note, _WIDTH - 2, subsequent_indent="  ") for note in result.notes]
@@ -125,12 +127,15 @@ def _levels(analysis: Analysis) -> list[str]:
     return found
 
 
-def _sampling(analysis: Analysis) -> list[str]:
-    sampling = None if analysis.confidence is None else analysis.confidence.sampling
-    if sampling is None or not sampling.n_snapshots:
+def sampling(analysis: Analysis) -> list[Fact]:
+    """Return what is known of the snapshots as a sample of the motion."""
+    known = None if analysis.confidence is None else analysis.confidence.sampling
+    if known is None or not known.n_snapshots:
         return []
-    runs = f"{sampling.n_snapshots:,} snapshots in {len(sampling.replicas)} independent runs"
-    runs = runs.replace("1 independent runs", "1 run")
-    order = ["snapshots have no order in time"] * sampling.independent
-    known = [] if sampling.n_effective != sampling.n_effective else [samples(sampling.n_effective)]
-    return [runs, *order, *known]
+    found = [Fact("snapshots", f"{known.n_snapshots:,} in {counted(len(known.replicas), 'run')}")]
+    if known.independent:
+        found.append(Fact("order", "none in time"))
+    if math.isfinite(known.n_effective):
+        count = f"about {known.n_effective:.2g} of the slowest motion"
+        found.append(Fact("independent samples", f"{count}; 30 are enough for exact cutoffs"))
+    return found

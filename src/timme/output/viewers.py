@@ -1,4 +1,4 @@
-"""Scripts for PyMOL, ChimeraX and VMD: one structure, seen by bodies, clusters and motion.
+"""Scripts for PyMOL, ChimeraX and VMD: one structure, seen by bodies and clusters.
 
 Atoms are addressed by B-factor and occupancy alone, and all names are our own, so that no name in
 a file of the user becomes a command.
@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from timme._arrays import Floats
 from timme.analysis.result import Analysis
 from timme.output import space, structures, style
 
 STRUCTURE = "structure.cif"
-_MOST_ARROWS = 400  # of a mode
+_RADIUS = 0.8  # of the base of a cone, in Å
 _FIRST_COLOUR = 33  # of VMD's own, which are left as they are below
 
 
@@ -29,13 +26,12 @@ class Group(NamedTuple):
 
 
 class Cone(NamedTuple):
-    """Points along an axis of a body, or where a mode takes a site, where the structure lies."""
+    """Points along the axis of a body, where the structure lies."""
 
     name: str
     colour: str
-    start: Floats
-    end: Floats
-    radius: float  # at the start
+    start: list[float]
+    end: list[float]
 
 
 class View(NamedTuple):
@@ -48,7 +44,7 @@ class View(NamedTuple):
 
 
 def views(analysis: Analysis) -> list[View]:
-    """Return the views of a result: bodies with axes, clusters, and the largest mode."""
+    """Return the views of a result: bodies with axes, and clusters."""
     labels, cutoff = style.finding_labels(analysis), style.cutoff_of(analysis)
     kind = {"rigidity": "core", "compare": "cluster_of_first"}.get(analysis.made.recipe, "body")
     paint = style.group_colours(analysis)[: labels.max(initial=-1) + 1].tolist()
@@ -59,32 +55,15 @@ def views(analysis: Analysis) -> list[View]:
         numbers = range(1, int(structures.clusters_of_sites(analysis).max(initial=0)) + 1)
         clusters = [Group(f"cluster_{k}", k, str(colours[k - 1])) for k in numbers]
         found.append(View("clusters", "q", clusters, []))
-    if analysis.modes is not None:
-        found.append(View("largest_mode", "b", groups, _mode(analysis)))
     return found
 
 
 def _axes(analysis: Analysis) -> list[Cone]:
     """Return the axes of moving bodies, as the page shows them."""
     moving, colours = space.motion(analysis), style.group_colours(analysis)
-    found = list[Cone]()
-    for axis in [] if moving is None else moving["axes"]:
-        body, start, end = axis["body"], np.array(axis["from"]), np.array(axis["to"])
-        found.append(Cone(f"axis_{body + 1}", str(colours[body]), start, end, 0.8))
-    return found
-
-
-def _mode(analysis: Analysis) -> list[Cone]:
-    """Return where the largest mode takes every nth site, at two standard deviations."""
-    modes, system = style.need(analysis.modes), analysis.system
-    start = structures.in_space(system.coordinates[system.object_sites[system.shown]], analysis)
-    way = structures.in_space(2 * modes.modes[0] * np.sqrt(modes.variances[0]), analysis)
-    radii = 0.05 * np.linalg.norm(way, axis=1)
-    chosen = np.flatnonzero(np.isfinite(start).all(axis=1))
-    chosen = chosen[:: -(-len(chosen) // _MOST_ARROWS)]
     return [
-        Cone(f"mode_{k + 1}", "#444444", start[k], start[k] + way[k], float(radii[k]))
-        for k in chosen.tolist()
+        Cone(f"axis_{axis['body'] + 1}", str(colours[axis["body"]]), axis["from"], axis["to"])
+        for axis in ([] if moving is None else moving["axes"])
     ]
 
 
@@ -92,7 +71,7 @@ def pymol(analysis: Analysis) -> str:
     """Return a script of PyMOL with a scene for each view."""
     lines = [
         f"# {structures.title(analysis)}",
-        "# In PyMOL, in this folder: @view.pml (scenes: bodies, clusters, largest_mode)",
+        "# In PyMOL, in this folder: @view.pml (scenes: bodies, clusters)",
         f"load {STRUCTURE}, timme",
         "bg_color white",
         f"set_color timme_rest, {_rgb(style.REST)}",
@@ -107,7 +86,7 @@ def pymol(analysis: Analysis) -> str:
             lines += [f"select {name}, timme and {view.column}={value}"]
             lines += [f"color timme_{name}, {name}"]
         for cone in view.cones:
-            ends = f"{_row(cone.start)}, {_row(cone.end)}, {cone.radius:.3f}, 0.0"
+            ends = f"{_row(cone.start)}, {_row(cone.end)}, {_RADIUS}, 0.0"
             paint = _row(_parts(cone.colour))
             cgo = f"[27.0, {ends}, {paint}, {paint}, 1.0, 1.0]"  # a cone with both ends closed
             lines.append(f"/cmd.load_cgo({cgo}, '{cone.name}')")
@@ -128,11 +107,10 @@ def chimerax(analysis: Analysis) -> str:
             chosen = f"#{number} & @@{attribute}={value}"
             lines.append(f"color {chosen} {_css(colour)} target ab")
             lines.append(f"color {chosen} & @CA,P {_css(colour)} target c")
-            if view.name != "largest_mode":
-                lines.append(f"name {name} {chosen}")
+            lines.append(f"name {name} {chosen}")
         for model, cone in enumerate(view.cones, start=100):  # above those of ChimeraX
             ends = f"fromPoint {_row(cone.start, ',')} toPoint {_row(cone.end, ',')}"
-            look = f"radius {cone.radius:.3f} color {_css(cone.colour)} name {cone.name}"
+            look = f"radius {_RADIUS} color {_css(cone.colour)} name {cone.name}"
             lines.append(f"shape cone {ends} {look} modelId #{number}.{model}")
         if number > 1:
             lines.append(f"hide #{number} models")
@@ -173,7 +151,7 @@ def vmd(analysis: Analysis) -> str:
         for cone in view.cones:
             ends = f"{{{_row(cone.start, ' ')}}} {{{_row(cone.end, ' ')}}}"
             lines.append(f"graphics top color {numbers[cone.colour]}")
-            lines.append(f"graphics top cone {ends} radius {cone.radius:.3f} resolution 20")
+            lines.append(f"graphics top cone {ends} radius {_RADIUS} resolution 20")
     hidden = [f"mol off [lindex [molinfo list] end-{k}]" for k in range(len(every) - 1)]
     return "\n".join([*lines, *hidden, "display resetview", ""])
 
