@@ -35,7 +35,6 @@ _RECIPES = {
     "rigidity": "Rigid clusters of one structure, by its bonds",
     "motion": "How rigid bodies move",
 }
-_REFUSALS = (400, 401, 403, 404, 409, 411, 413, 422, 429, 507)
 VERSION, _RESULT, _REPORT = version("pytimme"), "result.npz", "report.html"
 
 
@@ -92,9 +91,8 @@ async def _refuse(_: Request, error: Exception) -> Response:
     return problem(507, f"the files could not be stored: {getattr(error, 'strerror', error)}")
 
 
-def _jobs(request: Request) -> Jobs:
-    jobs: Jobs = request.app.state.jobs
-    return jobs
+def _jobs(request: Request) -> Any:
+    return request.app.state.jobs
 
 
 Here = Annotated[Jobs, Depends(_jobs)]
@@ -110,7 +108,8 @@ Known = Annotated[Job, Depends(_job)]
 
 # ---- interface for programs --------------------------------------------------------------------
 
-_refusals: Any = {status: {"model": Problem} for status in _REFUSALS}
+_statuses = (400, 401, 403, 404, 409, 411, 413, 422, 429, 507)
+_refusals: Any = {status: {"model": Problem} for status in _statuses}
 interface = APIRouter(prefix="/api", responses=_refusals)
 
 
