@@ -22,7 +22,7 @@ from pydantic import Field, Json
 from timme import memory
 from timme._text import shown_name, typed
 from timme.analysis.settings import GROUPS, ServeSettings, group_of
-from timme.server.guard import FILE_POLICY, PAGES, REPORT_POLICY, Guard, problem
+from timme.server.guard import FILE_POLICY, REPORT_POLICY, Guard, problem
 from timme.server.jobs import INPUTS, Choice, File, Job, Jobs, Model, plain_name
 from timme.server.uploads import MOST_FILES, checked_settings, offered_settings, store
 
@@ -36,6 +36,7 @@ _RECIPES = {
     "motion": "How rigid bodies move",
 }
 VERSION, _RESULT, _REPORT = version("pytimme"), "result.npz", "report.html"
+_PAGES = Path(__file__).with_name("pages")
 
 
 class Problem(Model):
@@ -75,7 +76,7 @@ def create_app(
     app.state.jobs = jobs
     app.include_router(interface)
     app.include_router(pages)
-    app.mount("/static", StaticFiles(directory=PAGES))
+    app.mount("/static", StaticFiles(directory=_PAGES))
     app.add_middleware(Guard, token=token, tickets=tickets, port=port, upload=jobs.upload)
     return app
 
@@ -195,7 +196,7 @@ _TEMPLATES = jinja2.Environment(
 
 
 def _page(name: str, **context: Any) -> Response:
-    shown = {"built": (PAGES / "server.js").is_file(), "version": VERSION, **context}
+    shown = {"built": (_PAGES / "server.js").is_file(), "version": VERSION, **context}
     return HTMLResponse(_TEMPLATES.get_template(name).render(shown))
 
 
