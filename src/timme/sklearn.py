@@ -119,9 +119,8 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             workers=effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs),
         )
         self.hierarchy_ = self.analysis_.hierarchy
-        finding = self.analysis_.finding
-        found = None if finding is None else finding.cutoff
-        self.cutoff_ = float((found or 0.0) if self.cutoff is None else self.cutoff)
+        found = getattr(self.analysis_.finding, "cutoff", None) or 0.0
+        self.cutoff_ = float(found if self.cutoff is None else self.cutoff)
         partition = self.hierarchy_.cut(self.cutoff_)
         self.n_clusters_ = int(np.count_nonzero(partition.sizes >= self.min_size))
         self.labels_ = np.where(partition.labels < self.n_clusters_, partition.labels, -1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,8 +27,9 @@ Call = Callable[..., Done]
 @pytest.fixture
 def call(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Call:
-    """Run a command in an empty folder."""
+) -> Iterator[Call]:
+    """Run a command in an empty folder; it may change what signals do."""
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
 
@@ -36,7 +38,9 @@ def call(
             main(words)
         return Done(ended.value.code, *capsys.readouterr())
 
-    return run
+    yield run
+    for each, old in before.items():
+        signal.signal(each, old)
 
 
 def tracks(n_particles: int = 30, n_frames: int = 40) -> str:

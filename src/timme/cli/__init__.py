@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 __all__ = ["main"]
 
@@ -19,24 +18,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Words of the command; by default those of the process.
     """
-    with _exit_on_signals():
-        from timme.cli.commands import run_command
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, _end)
+    from timme.cli.commands import run_command
 
-        run_command(sys.argv[1:] if arguments is None else arguments)
+    run_command(sys.argv[1:] if arguments is None else arguments)
 
 
-@contextmanager
-def _exit_on_signals() -> Iterator[None]:
+def _end(number: int, _: object) -> None:
     """End the process at once: libraries that are being imported cannot bear an exception."""
-
-    def end(number: int, _: object) -> None:
-        sys.stderr.write("timme: interrupted, nothing was written\n")
-        sys.stderr.flush()
-        os._exit(128 + number)  # as shells count
-
-    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, old in before.items():
-            signal.signal(each, old)
+    sys.stderr.write("timme: interrupted, nothing was written\n")
+    sys.stderr.flush()
+    os._exit(128 + number)  # as shells count

@@ -20,15 +20,7 @@ from typing import Any
 import click
 
 from timme._text import one_line
-from timme.analysis.settings import (
-    CompareSettings,
-    Model,
-    MotionSettings,
-    RigiditySettings,
-    ServeSettings,
-    Settings,
-    group_of,
-)
+from timme.analysis import settings
 from timme.cli.options import Command, in_options, options_of, read_settings
 
 _STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx", ""}  # none where it is pdb:CODE
@@ -88,7 +80,7 @@ def run_command(arguments: Sequence[str]) -> None:
     sys.exit(2)
 
 
-def _unknown(error: click.NoSuchOption, model: type[Model] | None) -> str:
+def _unknown(error: click.NoSuchOption, model: type[settings.Model] | None) -> str:
     """Return what to write in place of an option that a command does not have."""
     known = model.model_fields if model else {}
     hints = {f"--{name.replace('_', '-')}": in_options(f"{name}=", model) for name in known}
@@ -104,7 +96,7 @@ _overwrite = click.option("--overwrite", is_flag=True, help="Replace an earlier 
 _verbose = click.option("-v", "--verbose", is_flag=True, help="Print the full summary.")
 
 
-def _writing(model: type[Model] | None, prefix: str = "") -> Callable[[Command], Command]:
+def _writing(model: type[settings.Model] | None, prefix: str = "") -> Callable[[Command], Command]:
     """Return a decorator that adds the options of a recipe and of the folder it writes."""
     output = click.option(
         *("-o", "--output", "folder"),
@@ -119,7 +111,8 @@ def _writing(model: type[Model] | None, prefix: str = "") -> Callable[[Command],
 def _carry_out(recipe: str, sources: Sequence[Any], name: str, given: dict[str, Any]) -> None:
     """Do the work of a command, write its folder and print its answer."""
     context = click.get_current_context()
-    settings = read_settings(getattr(context.command.callback, "model", Settings), given)
+    model = getattr(context.command.callback, "model", settings.Settings)
+    chosen = read_settings(model, given)
     function, words = resolve_name(f"timme.{recipe}"), context.find_root().obj
     from timme.cli.console import print_answer, work_on
     from timme.output.folder import write_folder
@@ -128,7 +121,7 @@ def _carry_out(recipe: str, sources: Sequence[Any], name: str, given: dict[str, 
     prefix = "" if context.info_name == "run" else f"{context.info_name}-"
     folder, overwrite = given["folder"] or Path(f"timme-{prefix}{name}"), given["overwrite"]
     with work_on(folder, overwrite=overwrite) as how:
-        how |= {"settings": settings, "write": write_snapshots}
+        how |= {"settings": chosen, "write": write_snapshots}
         taken = how.keys() & signature(function).parameters.keys()
         result = function(*sources, **{each: how[each] for each in taken})
         result = replace(result, made=replace(result.made, command=shlex.join(["timme", *words])))
@@ -159,7 +152,7 @@ def _stem(source: str) -> str:
 
 @app.command()
 @_files
-@_writing(Settings)
+@_writing(settings.Settings)
 @_verbose
 def run(files: tuple[str, ...], **options: Any) -> None:
     """Analyse snapshots in FILES.
@@ -186,7 +179,7 @@ def demo(name: str, **options: Any) -> None:
 
 @app.command()
 @_files
-@_writing(RigiditySettings, "rigidity-")
+@_writing(settings.RigiditySettings, "rigidity-")
 def rigidity(files: tuple[str, ...], **options: Any) -> None:
     """Find rigid clusters of a structure in FILES, from its bonds."""
     _carry_out("analyse_rigidity", files, _name(files), options)
@@ -194,7 +187,7 @@ def rigidity(files: tuple[str, ...], **options: Any) -> None:
 
 @app.command()
 @_files
-@_writing(MotionSettings, "motion-")
+@_writing(settings.MotionSettings, "motion-")
 def motion(files: tuple[str, ...], **options: Any) -> None:
     """Describe how rigid bodies move.
 
@@ -213,7 +206,7 @@ def motion(files: tuple[str, ...], **options: Any) -> None:
 @app.command()
 @click.argument("first")
 @click.argument("second")
-@_writing(CompareSettings, "compare-")
+@_writing(settings.CompareSettings, "compare-")
 def compare(first: str, second: str, **options: Any) -> None:
     """Compare two results, FIRST and SECOND, with a chance level."""
     name = f"{_stem(first)}-{_stem(second)}"
@@ -271,13 +264,13 @@ def export(
     if cutoff is not None and cutoff < 0 and getattr(loaded, "rigidity", None) is None:
         raise ValueError(f"cutoff= must be at least 0, got {cutoff:g}")
     for name in chosen:
-        if group_of(name) != "display":
+        if settings.group_of(name) != "display":
             raise ValueError(f"{name}= changes the result: analyse it again with this option")
     loaded = replace(loaded, made=replace(made, settings=made.settings.model_copy(update=chosen)))
     place = target or (Path(result) if Path(result).is_dir() else Path(result).parent)
+    paths = [place / file.name for each in what for file in folders.find(loaded, each)]
     whole = place.suffix == "" or place.is_dir()
-    names = [file.name for each in what for file in folders.find(loaded, each)]
-    there = [path for path in ([place / n for n in names] if whole else [place]) if path.exists()]
+    there = [path for path in (paths if whole else [place]) if path.exists()]
     if there and not given["overwrite"]:
         raise FileExistsError(f"{there[0]} exists: choose another place by -o, or add --overwrite")
     for path in folders.export(loaded, place, what, full=True, cutoff=cutoff):
@@ -285,14 +278,14 @@ def export(
 
 
 @app.command()
-@options_of(ServeSettings)
+@options_of(settings.ServeSettings)
 @_verbose
 def serve(verbose: bool, assigned: tuple[str, ...], **given: Any) -> None:
     """Analyse files on a page in the browser."""
     given["assigned"] = [part for text in assigned for part in text.split(",")]
-    settings = read_settings(ServeSettings, given)
+    chosen = read_settings(settings.ServeSettings, given)
     from timme.server import serve as serve_page
 
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.default_int_handler)  # the server ends in good order
-    serve_page(settings, verbose=verbose)
+    serve_page(chosen, verbose=verbose)

@@ -77,16 +77,14 @@ def work_on(folder: Path, *, overwrite: bool) -> Iterator[dict[str, Any]]:
             click.echo(f"timme: interrupted, {what}", err=True)
             os._exit(128 + received[0])
 
-        before: Any = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, stop)
         try:
             yield {"progress": progress, "checkpoint": checkpoint}
         except BaseException:
             if received:
                 leave()
             raise
-        finally:
-            for each, old in before.items():
-                signal.signal(each, old)
 
 
 @contextmanager

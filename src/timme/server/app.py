@@ -22,7 +22,7 @@ from pydantic import Field, Json
 from timme import memory
 from timme._text import shown_name, typed
 from timme.analysis.settings import GROUPS, ServeSettings, group_of
-from timme.server.guard import FILE_POLICY, PAGES, REPORT_POLICY, Guard, problem
+from timme.server.guard import FILE_POLICY, REPORT_POLICY, Guard, problem
 from timme.server.jobs import INPUTS, Choice, File, Job, Jobs, Model, plain_name
 from timme.server.uploads import MOST_FILES, checked_settings, offered_settings, store
 
@@ -35,8 +35,8 @@ _RECIPES = {
     "rigidity": "Rigid clusters of one structure, by its bonds",
     "motion": "How rigid bodies move",
 }
-_REFUSALS = (400, 401, 403, 404, 409, 411, 413, 422, 429, 507)
 VERSION, _RESULT, _REPORT = version("pytimme"), "result.npz", "report.html"
+_PAGES = Path(__file__).with_name("pages")
 
 
 class Problem(Model):
@@ -76,7 +76,7 @@ def create_app(
     app.state.jobs = jobs
     app.include_router(interface)
     app.include_router(pages)
-    app.mount("/static", StaticFiles(directory=PAGES))
+    app.mount("/static", StaticFiles(directory=_PAGES))
     app.add_middleware(Guard, token=token, tickets=tickets, port=port, upload=jobs.upload)
     return app
 
@@ -92,9 +92,8 @@ async def _refuse(_: Request, error: Exception) -> Response:
     return problem(507, f"the files could not be stored: {getattr(error, 'strerror', error)}")
 
 
-def _jobs(request: Request) -> Jobs:
-    jobs: Jobs = request.app.state.jobs
-    return jobs
+def _jobs(request: Request) -> Any:
+    return request.app.state.jobs
 
 
 Here = Annotated[Jobs, Depends(_jobs)]
@@ -110,7 +109,8 @@ Known = Annotated[Job, Depends(_job)]
 
 # ---- interface for programs --------------------------------------------------------------------
 
-_refusals: Any = {status: {"model": Problem} for status in _REFUSALS}
+_statuses = (400, 401, 403, 404, 409, 411, 413, 422, 429, 507)
+_refusals: Any = {status: {"model": Problem} for status in _statuses}
 interface = APIRouter(prefix="/api", responses=_refusals)
 
 
@@ -196,7 +196,7 @@ _TEMPLATES = jinja2.Environment(
 
 
 def _page(name: str, **context: Any) -> Response:
-    shown = {"built": (PAGES / "server.js").is_file(), "version": VERSION, **context}
+    shown = {"built": (_PAGES / "server.js").is_file(), "version": VERSION, **context}
     return HTMLResponse(_TEMPLATES.get_template(name).render(shown))
 
 

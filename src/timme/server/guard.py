@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from timme import memory
 
@@ -37,7 +37,6 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-PAGES = Path(__file__).with_name("pages")
 _BESIDES_FILES = 5_000_000  # bytes of a form
 _WITHOUT_FILES = 200_000  # bytes of any other request
 
@@ -90,14 +89,10 @@ class Guard:
             return welcome
         kind, _, key = headers.get("authorization", "").partition(" ")
         bearer = key.strip() if kind.lower() == "bearer" else ""
-        known = self._fits(bearer) or self._fits(request.cookies.get(self._cookie, ""))
-        if known or path.startswith("/static/"):
+        if self._fits(bearer) or self._fits(request.cookies.get(self._cookie, "")):
             return None
-        answer: Response = FileResponse(PAGES / "locked.html", 401)
-        if path.startswith("/api/"):
-            answer = problem(401, "a token is needed: Authorization: Bearer TOKEN")
-        answer.headers["WWW-Authenticate"] = "Bearer"
-        return answer
+        reason = "open the address that timme serve printed, or send Authorization: Bearer TOKEN"
+        return problem(401, f"a token is needed: {reason}", {"WWW-Authenticate": "Bearer"})
 
     def _fits(self, key: str) -> bool:
         """Return whether a key is the token, in a time that does not depend on it."""
@@ -127,6 +122,6 @@ def too_large(limit: int) -> str:
     )
 
 
-def problem(status: int, reason: str) -> Response:
+def problem(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return a refusal."""
-    return JSONResponse({"detail": reason}, status_code=status)
+    return JSONResponse({"detail": reason}, status, headers)

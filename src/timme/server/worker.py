@@ -23,12 +23,6 @@ from timme.server import jobs
 from timme.server.jobs import MODELS, Job, Outcome, Progress, ResultFile, plain_name
 
 _PAUSE = 0.2  # seconds between two reports of progress
-_FUNCTIONS = {
-    "run": "analyse",
-    "rigidity": "analyse_rigidity",
-    "motion": "analyse_motion",
-    "compare": "compare",
-}
 
 
 class Reporter:
@@ -85,7 +79,9 @@ def _carry_out(folder: Path, job: Job) -> Outcome:
     from timme.output.folder import files_of, write_folder
     from timme.output.summary import answer
 
-    report, function = Reporter(folder / jobs.PROGRESS), getattr(timme, _FUNCTIONS[job.recipe])
+    names = {"run": "analyse", "compare": "compare"}
+    function = getattr(timme, names.get(job.recipe, f"analyse_{job.recipe}"))
+    report = Reporter(folder / jobs.PROGRESS)
     files = [file.stored for file in job.files]
     settings = make(MODELS[job.recipe], **job.settings)
     with Checkpoint(folder / jobs.CHECKPOINT, resume=True) as checkpoint:
