@@ -33,17 +33,16 @@ class Space(Step):
 
     periodic: Bools | None  # (dimensions,), as in the first frame; None where boxes are known
     strict: bool  # whether another box is refused, or counts as none
-    at_zero: Bools  # (sites,), which may be at exactly 0
+    filled: bool  # whether no frame may have half of its sites at exactly 0
     prefix: str  # of messages
 
     def __call__(
         self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
     ) -> tuple[Coordinates, Floats | None]:
         """Return the coordinates, and boxes reduced to their shortest vectors."""
-        if not self.at_zero.all() and (coordinates[..., 0] == 0).any():
-            count = np.sum((coordinates == 0).all(axis=2) & ~self.at_zero, axis=1)
-            for row in np.flatnonzero(count >= max(2, 0.5 * len(self.at_zero))).tolist():
-                fault = f"frame {numbers[row] + 1:,}: {count[row]:,} sites are at exactly 0"
+        if self.filled and (coordinates[..., 0] == 0).any():
+            for row in np.flatnonzero(_are_empty(coordinates)).tolist():
+                fault = f"frame {numbers[row] + 1:,}: half of its sites are at exactly 0"
                 raise ValueError(f"{self.prefix}{fault}: leave it out (start=, stop=)")
         if boxes is None or self.periodic is None:
             return coordinates, boxes
@@ -53,10 +52,6 @@ class Space(Step):
                 reduced[box.tobytes()] = self._reduced(box, numbers[row])
         found = np.array([reduced[box.tobytes()] for box in boxes])
         return coordinates, found if self.periodic.any() else None
-
-    def select(self, sites: Ints) -> tuple[Space, Ints]:
-        """Return the same for some sites."""
-        return replace(self, at_zero=self.at_zero[sites]), sites
 
     def _reduced(self, box: Floats, number: int) -> Floats:
         found, fault = true_box(box), ""
@@ -100,10 +95,9 @@ def judge(
     _refuse_other_unit(ensemble)
     frames, notes, prefix = ensemble.frames, list(ensemble.notes), ensemble.prefix
     points, boxes = frames.read(0, 1)
-    at_zero = (points[0] == 0).all(axis=1)
-    if points.shape[2] < 2 or not np.nan_to_num(points[0] % 1.0).any():
-        at_zero[:] = True  # sites of a line or a lattice meet at 0
-    space = Space(None, not opens, at_zero, prefix)
+    # Sites of a line or a lattice meet at 0.
+    filled = points.shape[2] > 1 and bool(np.nan_to_num(points % 1.0).any())
+    space = Space(None, not opens, filled and not _are_empty(points)[0], prefix)
     if box is not None:
         frames, boxes = replace(frames, boxes=box), box[:1]
     elif boxes is not None:
@@ -193,6 +187,12 @@ def _refuse_other_unit(ensemble: Ensemble) -> None:
         f"{ensemble.prefix}neighbouring atoms are {apart:.3g} {ensemble.unit or 'Å'} apart, which "
         f"looks like {likely}: state the unit (unit={likely!r}), or write the file again"
     )
+
+
+def _are_empty(coordinates: Coordinates) -> Bools:
+    """Return in which frames half of the sites, and at least 2, are at exactly 0."""
+    empty: Bools = (coordinates == 0).all(axis=2).sum(axis=1) >= max(2, 0.5 * coordinates.shape[1])
+    return empty
 
 
 def _heavy(ensemble: Ensemble) -> Ints:
