@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.ensemble import Boxes, Ensemble
-from timme.ensemble.atoms import HYDROGENS, angstroms, covalent_radii, is_element, unit_label
+from timme.ensemble.atoms import HYDROGENS, angstroms, is_element, unit_label
 from timme.ensemble.frames import Step
 from timme.ensemble.space import box_matrices, pairs_within
 from timme.io.files import STRUCTURES, kind
@@ -20,7 +20,6 @@ _DUMMY = 1.5  # in the unit of the file: programs write boxes of 1 where there i
 _SHORTEST = 3.0  # Å, of any box of atoms; none holds more than one in each Å³
 _NEAREST, _NEAR_PART = 0.7, 0.03  # Å between heavy atoms, and how many of them are nearer
 _CLASH, _CLASH_PART, _FEW = 0.5, 0.05, 10  # the same of models that lie upon one another
-_LEAST, _MOST = 0.5, 8.0  # Å from an atom to the nearest other: bonds, or sparse sites
 _MOST_BONDS, _CROWDED = 6, 0.25  # of an atom, and how many of the bonded ones have more
 _GHOSTS = frozenset(("X", "M", "MW", "EP", "LP", "DU"))  # sites beside atoms
 _IN_NM = frozenset((".gro", ".xtc", ".trr"))  # always, and read in Å
@@ -92,7 +91,6 @@ def judge(
         Whether boxes only make molecules whole, so that none is refused.
     """
     ensemble = _with_elements(_with_unit(draft, unit))
-    _refuse_other_unit(ensemble)
     frames, notes, prefix = ensemble.frames, list(ensemble.notes), ensemble.prefix
     points, boxes = frames.read(0, 1)
     # Sites of a line or a lattice meet at 0.
@@ -129,7 +127,8 @@ def refuse_clashes(ensemble: Ensemble) -> None:
             atom = ensemble.atoms.label(int(heavy[seen][near[0]]))
             raise ValueError(
                 f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms are within {_CLASH} "
-                f"Å of another in snapshot {number + 1}, such as {atom}: write models apart"
+                f"Å of another in snapshot {number + 1}, such as {atom}: state the unit "
+                "(unit='nm'), or write models apart that lie upon one another"
             )
 
 
@@ -168,25 +167,6 @@ def refuse_crowded(ensemble: Ensemble, bonds: Ints) -> None:
             f"{ensemble.prefix}many atoms would have more than {_MOST_BONDS} bonds, so these may "
             "be particles: state the unit (unit=), or leave out bonds (bonds='none')"
         )
-
-
-def _refuse_other_unit(ensemble: Ensemble) -> None:
-    """Refuse atoms whose distances are those of another unit."""
-    length = angstrom_of(ensemble)
-    points = np.asarray(ensemble.frames.read(0, 1)[0][0], np.float64)
-    bind = covalent_radii(ensemble.atoms.elements) > 0
-    points = points[bind & np.isfinite(points).all(axis=1)]
-    if length is None or len(points) < 4:
-        return
-    found = cKDTree(points).query(points[:: len(points) // 1000 + 1], k=2)[0]
-    apart = float(np.median(np.asarray(found)[:, 1]))
-    likely, factor = ("nm", 10.0) if apart * length < _LEAST else ("Å", 1.0)
-    if _LEAST <= apart * length <= _MOST or not _LEAST <= apart * factor <= _MOST:
-        return
-    raise ValueError(
-        f"{ensemble.prefix}neighbouring atoms are {apart:.3g} {ensemble.unit or 'Å'} apart, which "
-        f"looks like {likely}: state the unit (unit={likely!r}), or write the file again"
-    )
 
 
 def _are_empty(coordinates: Coordinates) -> Bools:
