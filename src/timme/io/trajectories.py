@@ -263,6 +263,10 @@ def _index_models(path: Path) -> Trajectory:
     return Trajectory(len(models), len(names), times, rounding=0.001, names=names)
 
 
+def _open_structure(path: str) -> AbstractContextManager[StructureFile]:
+    return nullcontext(_structure(path))
+
+
 def _read_model(structure: StructureFile, file: Trajectory, number: int) -> Frame:
     del file
     model = structure.models[number]
@@ -285,7 +289,5 @@ FORMATS = {
     ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
     ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
     ".npy": Format(binary.index_npy, lambda path: nullcontext(open_npy(path)), binary.read_npy),
-    **dict.fromkeys(
-        STRUCTURES, Format(_index_models, lambda path: nullcontext(_structure(path)), _read_model)
-    ),
+    **dict.fromkeys(STRUCTURES, Format(_index_models, _open_structure, _read_model)),
 }
