@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from scipy.spatial import cKDTree
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.ensemble import Boxes, Ensemble
 from timme.ensemble.atoms import HYDROGENS, angstroms, is_element, unit_label
-from timme.ensemble.frames import Step
+from timme.ensemble.frames import Numbers, Placed, Step
 from timme.ensemble.space import box_matrices, pairs_within
 from timme.io.files import STRUCTURES, kind
 
@@ -35,9 +34,7 @@ class Space(Step):
     filled: bool  # whether no frame may have half of its sites at exactly 0
     prefix: str  # of messages
 
-    def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
-    ) -> tuple[Coordinates, Floats | None]:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return the coordinates, and boxes reduced to their shortest vectors."""
         if self.filled and (coordinates[..., 0] == 0).any():
             for row in np.flatnonzero(_are_empty(coordinates)).tolist():

@@ -235,7 +235,8 @@ def _copies(model: Model) -> Ints:
     """
     residues, keys = residue_index(model.atoms), model.keys()
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
-    copies, current, seen = np.zeros(len(keys), np.int64), Counter[str](), defaultdict(set)
+    copies, current = np.zeros(len(keys), np.int64), Counter[str]()
+    seen = defaultdict[str, set[Key]](set)
     last = -1
     for place, (key, residue) in enumerate(zip(keys, residues.tolist(), strict=True)):
         if heavy[place]:

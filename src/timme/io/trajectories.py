@@ -16,7 +16,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme._text import one_line
 from timme.ensemble import Atoms, Ensemble, Frames
 from timme.ensemble.atoms import guess_elements
-from timme.ensemble.frames import Frame
+from timme.ensemble.frames import Frame, Numbers, Placed
 from timme.io import binary, text, topologies
 from timme.io.files import (
     STRUCTURES,
@@ -73,9 +73,7 @@ class FileSource:
         """Number of the first snapshot of each file, and of all snapshots."""
         return np.cumsum([0] + [file.n_frames for file in self.files])
 
-    def read(
-        self, numbers: Sequence[int], sites: Ints | None, *, unfold: bool = False
-    ) -> tuple[Coordinates, Floats | None]:
+    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
         """Return coordinates in the precision of the files, and boxes as these have them.
 
         Snapshots without a box have one of zeros. With ``unfold``, image flags are applied.
