@@ -54,7 +54,6 @@ def test_whole_numbers_and_masked_arrays_become_double() -> None:
         (np.zeros((4, 3)), {}, r"of shape \(4, 3\): add the missing axis"),
         ([[[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]]], {}, "inhomogeneous"),
         (np.array([[["a"]]]), {}, "real numbers"),
-        (np.abs(np.subtract.outer(np.arange(5), np.arange(5)))[None], {}, "look like distances"),
         (PLACES, {"atoms": Atoms.unnamed(3)}, "4 sites need 4 atoms.*got 3"),
         (PLACES, {"atoms": Atoms.unnamed(4, bonds=[(0, 4)])}, "bonds between these"),
         (PLACES, {"weights": [1.0] * 5}, "one number for each of 6 snapshots"),

@@ -38,13 +38,6 @@ def check(found: Ensemble, particles: Any = (5, 6, 7)) -> None:
     assert found.gaps
 
 
-def test_named_particles_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    rows = "".join(f"{frame},c{k},{k},0\n" for frame in (0, 1) for k in (10, 2, 1))
-    found = read_table(written(tmp_path, f"frame,particle,x,y\n{rows}", "a.csv"))
-    assert found.atoms.names.tolist() == ["c1", "c2", "c10"]
-    assert found.coordinates()[0, :, 0].tolist() == [1.0, 2.0, 10.0]
-
-
 # ---- parity --------------------------------------------------------------------------------------
 
 

@@ -463,11 +463,4 @@ def _checked_coordinates(given: npt.ArrayLike) -> Coordinates:
         )
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
-    first = array[0]
-    is_hollow = first.any() and not first.diagonal().any()
-    if len(first) > 3 and is_hollow and np.array_equal(first, first.T):  # 3 sites may lie so
-        raise ValueError(
-            "coordinates look like distances, symmetric with a diagonal of 0: pass their "
-            "fluctuations, distances.std(axis=0), as a matrix"
-        )
     return np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64)

@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
 
+Numbers = Sequence[int]  # of snapshots
+Placed = tuple[Coordinates, Floats | None]  # (frames, sites, dimensions), and boxes or none
+
 
 class Frame(NamedTuple):
     """One snapshot as a file has it."""
@@ -40,9 +43,7 @@ class Source(Protocol):
     def on_disk(self) -> bool:
         """Whether another process can open it, so that its coordinates need not be sent."""
 
-    def read(
-        self, numbers: Sequence[int], sites: Ints | None, *, unfold: bool = False
-    ) -> tuple[Coordinates, Floats | None]:
+    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
         """Return coordinates (numbers, sites, dimensions) of some snapshots, and their boxes.
 
         ``sites`` None means all. With ``unfold``, image flags of the file are applied.
@@ -64,9 +65,7 @@ class ArraySource:
         snapshots, sites, dimensions = self.coordinates.shape
         return snapshots, sites, dimensions
 
-    def read(
-        self, numbers: Sequence[int], sites: Ints | None, *, unfold: bool = False
-    ) -> tuple[Coordinates, Floats | None]:
+    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
         """Return coordinates and boxes, views where all sites of a range are read."""
         del unfold  # there are no image flags
         coordinates = rows(self.coordinates, numbers)
@@ -79,9 +78,7 @@ class Step:
 
     __slots__ = ()
 
-    def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
-    ) -> tuple[Coordinates, Floats | None]:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return new coordinates and boxes of snapshots with these numbers in their source.
 
         Arrays that are passed must not be changed.
@@ -107,9 +104,7 @@ class OpenSpace(Step):
 
     __slots__ = ()
 
-    def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
-    ) -> tuple[Coordinates, Floats | None]:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return the coordinates, and no boxes."""
         del boxes, numbers
         return coordinates, None
@@ -145,7 +140,7 @@ class Frames:
         """Times of the snapshots in ps, or their numbers of steps; NaN where unknown."""
         return rows(self.source.times, self.numbers)
 
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+    def read(self, start: int, stop: int) -> Placed:
         """Return coordinates (stop - start, sites, dimensions) of a range and their boxes.
 
         Boxes (stop - start, dimensions, dimensions) are None in open space.

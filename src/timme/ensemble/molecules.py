@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -13,7 +12,7 @@ from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import boxes as kernel
 from timme.ensemble.atoms import HYDROGENS, Atoms, angstroms
 from timme.ensemble.bonds import bonds_and_traces
-from timme.ensemble.frames import Step
+from timme.ensemble.frames import Numbers, Placed, Step
 from timme.ensemble.residues import is_ion, is_nucleic, is_protein, is_water
 from timme.ensemble.space import Boxes, Images, pairs_within
 
@@ -81,9 +80,7 @@ class Whole(Step):
     kept: Ints  # (sites,), which atoms of the trees are the sites
     together: bool = False  # whether a site alone must be where it is in its whole molecule
 
-    def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
-    ) -> tuple[Coordinates, Floats | None]:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return coordinates of the sites in whole molecules, and the same boxes."""
         del numbers
         around = Boxes.of(boxes, *coordinates.shape[::2])

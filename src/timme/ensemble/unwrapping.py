@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.ensemble.frames import Frames, Step
+from timme.ensemble.frames import Frames, Numbers, Placed, Step
 from timme.ensemble.space import Boxes, Images, invert
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ class Unwrapped(Step):
     crossing: Ints  # (crossings,), molecules
     changes: Ints  # (crossings, dimensions), in box vectors
 
-    def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
-    ) -> tuple[Coordinates, Floats | None]:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return unwrapped coordinates in double precision, and boxes that follow one another."""
         del boxes
         places = np.searchsorted(self.numbers, np.asarray(numbers))

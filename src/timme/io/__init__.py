@@ -114,7 +114,11 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     given = _box_of(box)
     pick = partial(runs.choose, start=start, stop=stop, step=step)
     options = {"columns": columns, "common_atoms": common_atoms, "allow_truncated": allow_truncated}
-    draft, in_cells = _open(source, trajectories, options, pick)
+    draft, used = _open(source, trajectories, options, pick)
+    for name, value in options.items():
+        if value and name != used:
+            raise ValueError(f"{draft.prefix}{name}= is for other sources: leave it out")
+    in_cells = used == "common_atoms"  # those of structures are no periodic boxes
     opens = given is False or (in_cells and given is None)
     if unwrap and opens:
         raise ValueError(f"{draft.prefix}unwrap=True needs a periodic box: give it (box=)")
@@ -147,53 +151,36 @@ def _open(
     trajectories: str | Path | Sequence[str | Path],
     options: dict[str, Any],
     pick: Callable[..., Sequence[int]],
-) -> tuple[Ensemble, bool]:
-    """Return a draft of all snapshots and atoms, and whether its boxes are cells of structures."""
+) -> tuple[Ensemble, str]:
+    """Return a draft of all snapshots and atoms, and the option that is for such sources."""
     others = [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
     named = source if isinstance(source, list | tuple) and source else [source]
     if not all(isinstance(path, str | Path) for path in named):
         if others:
             raise ValueError(f"trajectories need a topology file, got {type(source).__name__}")
-        return _from_object(source, options), False
+        if hasattr(source, "columns"):
+            return from_dataframe(source, options["columns"]), "columns"
+        return objects.from_object(source), ""
     paths = [_located(path) for path in (*named, *others)]
     kinds, name = {kind(path) for path in paths}, str(paths[0])
     if kinds & {*TABLES, ".npy"} and len(paths) > 1:
         raise ValueError(f"{name}: tables and arrays are read one at a time, got {len(paths)}")
     if kinds & TABLES:
-        _refuse_unused(options, name, "columns")
-        return read_table(paths[0], options["columns"]), False
+        return read_table(paths[0], options["columns"]), "columns"
     if not kinds <= STRUCTURES:
-        _refuse_unused(options, name, "allow_truncated")
         cut = options["allow_truncated"]
-        return from_trajectories(paths, listed=len(named) > 1, cut=cut), False
-    _refuse_unused(options, name, "common_atoms")
-    files = [read_structure(path) for path in paths]
+        return from_trajectories(paths, listed=len(named) > 1, cut=cut), "allow_truncated"
 
     def choose(count: int) -> Sequence[int]:
         return pick(np.full(count, np.nan), [], [], source=name)
 
-    return from_structures(files, choose, common_atoms=options["common_atoms"]), True
-
-
-def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
-    if isinstance(source, Ensemble):
-        raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
-    if hasattr(source, "columns"):
-        _refuse_unused(options, "DataFrame", "columns")
-        return from_dataframe(source, options["columns"])
-    _refuse_unused(options, type(source).__name__)
-    return objects.from_object(source) or Ensemble.from_array(source)
+    files = [read_structure(path) for path in paths]
+    return from_structures(files, choose, common_atoms=options["common_atoms"]), "common_atoms"
 
 
 def _located(path: str | Path) -> Path:
     is_code = str(path).lower().startswith("pdb:")
     return fetch(str(path)[4:]) if is_code else checked_file(path)
-
-
-def _refuse_unused(options: dict[str, Any], source: str, used: str = "") -> None:
-    for name, given in options.items():
-        if given and name != used:
-            raise ValueError(f"{source}: {name}= is for other sources: leave it out")
 
 
 def _choose(
@@ -269,7 +256,7 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     if bonds == "guess" and not possible:
         raise ValueError(f"{prefix}bonds='guess' needs elements and a unit such as Å: leave it out")
     # PDB and mmCIF files list unusual bonds only, and mdtraj knows those of standard residues.
-    source = Path(prefix.partition(",")[0].removesuffix(": "))
+    source = Path((*ensemble.sources, "")[0])
     few = not len(atoms.bonds) or kind(source) in STRUCTURES or source.name == objects.MDTRAJ
     if possible and (bonds == "guess" or (bonds == "auto" and few)):
         points, box = ensemble.snapshot()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from scipy.spatial import cKDTree
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.ensemble import Boxes, Ensemble
-from timme.ensemble.atoms import HYDROGENS, angstroms, covalent_radii, is_element, unit_label
-from timme.ensemble.frames import Step
+from timme.ensemble.atoms import HYDROGENS, angstroms, is_element, unit_label
+from timme.ensemble.frames import Numbers, Placed, Step
 from timme.ensemble.space import box_matrices, pairs_within
 from timme.io.files import STRUCTURES, kind
 
@@ -20,7 +19,6 @@ _DUMMY = 1.5  # in the unit of the file: programs write boxes of 1 where there i
 _SHORTEST = 3.0  # Å, of any box of atoms; none holds more than one in each Å³
 _NEAREST, _NEAR_PART = 0.7, 0.03  # Å between heavy atoms, and how many of them are nearer
 _CLASH, _CLASH_PART, _FEW = 0.5, 0.05, 10  # the same of models that lie upon one another
-_LEAST, _MOST = 0.5, 8.0  # Å from an atom to the nearest other: bonds, or sparse sites
 _MOST_BONDS, _CROWDED = 6, 0.25  # of an atom, and how many of the bonded ones have more
 _GHOSTS = frozenset(("X", "M", "MW", "EP", "LP", "DU"))  # sites beside atoms
 _IN_NM = frozenset((".gro", ".xtc", ".trr"))  # always, and read in Å
@@ -33,17 +31,14 @@ class Space(Step):
 
     periodic: Bools | None  # (dimensions,), as in the first frame; None where boxes are known
     strict: bool  # whether another box is refused, or counts as none
-    at_zero: Bools  # (sites,), which may be at exactly 0
+    filled: bool  # whether no frame may have half of its sites at exactly 0
     prefix: str  # of messages
 
-    def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
-    ) -> tuple[Coordinates, Floats | None]:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return the coordinates, and boxes reduced to their shortest vectors."""
-        if not self.at_zero.all() and (coordinates[..., 0] == 0).any():
-            count = np.sum((coordinates == 0).all(axis=2) & ~self.at_zero, axis=1)
-            for row in np.flatnonzero(count >= max(2, 0.5 * len(self.at_zero))).tolist():
-                fault = f"frame {numbers[row] + 1:,}: {count[row]:,} sites are at exactly 0"
+        if self.filled and (coordinates[..., 0] == 0).any():
+            for row in np.flatnonzero(_are_empty(coordinates)).tolist():
+                fault = f"frame {numbers[row] + 1:,}: half of its sites are at exactly 0"
                 raise ValueError(f"{self.prefix}{fault}: leave it out (start=, stop=)")
         if boxes is None or self.periodic is None:
             return coordinates, boxes
@@ -53,10 +48,6 @@ class Space(Step):
                 reduced[box.tobytes()] = self._reduced(box, numbers[row])
         found = np.array([reduced[box.tobytes()] for box in boxes])
         return coordinates, found if self.periodic.any() else None
-
-    def select(self, sites: Ints) -> tuple[Space, Ints]:
-        """Return the same for some sites."""
-        return replace(self, at_zero=self.at_zero[sites]), sites
 
     def _reduced(self, box: Floats, number: int) -> Floats:
         found, fault = true_box(box), ""
@@ -97,13 +88,11 @@ def judge(
         Whether boxes only make molecules whole, so that none is refused.
     """
     ensemble = _with_elements(_with_unit(draft, unit))
-    _refuse_other_unit(ensemble)
     frames, notes, prefix = ensemble.frames, list(ensemble.notes), ensemble.prefix
     points, boxes = frames.read(0, 1)
-    at_zero = (points[0] == 0).all(axis=1)
-    if points.shape[2] < 2 or not np.nan_to_num(points[0] % 1.0).any():
-        at_zero[:] = True  # sites of a line or a lattice meet at 0
-    space = Space(None, not opens, at_zero, prefix)
+    # Sites of a line or a lattice meet at 0.
+    filled = points.shape[2] > 1 and bool(np.nan_to_num(points % 1.0).any())
+    space = Space(None, not opens, filled and not _are_empty(points)[0], prefix)
     if box is not None:
         frames, boxes = replace(frames, boxes=box), box[:1]
     elif boxes is not None:
@@ -135,7 +124,8 @@ def refuse_clashes(ensemble: Ensemble) -> None:
             atom = ensemble.atoms.label(int(heavy[seen][near[0]]))
             raise ValueError(
                 f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms are within {_CLASH} "
-                f"Å of another in snapshot {number + 1}, such as {atom}: write models apart"
+                f"Å of another in snapshot {number + 1}, such as {atom}: state the unit "
+                "(unit='nm'), or write models apart that lie upon one another"
             )
 
 
@@ -176,23 +166,10 @@ def refuse_crowded(ensemble: Ensemble, bonds: Ints) -> None:
         )
 
 
-def _refuse_other_unit(ensemble: Ensemble) -> None:
-    """Refuse atoms whose distances are those of another unit."""
-    length = angstrom_of(ensemble)
-    points = np.asarray(ensemble.frames.read(0, 1)[0][0], np.float64)
-    bind = covalent_radii(ensemble.atoms.elements) > 0
-    points = points[bind & np.isfinite(points).all(axis=1)]
-    if length is None or len(points) < 4:
-        return
-    found = cKDTree(points).query(points[:: len(points) // 1000 + 1], k=2)[0]
-    apart = float(np.median(np.asarray(found)[:, 1]))
-    likely, factor = ("nm", 10.0) if apart * length < _LEAST else ("Å", 1.0)
-    if _LEAST <= apart * length <= _MOST or not _LEAST <= apart * factor <= _MOST:
-        return
-    raise ValueError(
-        f"{ensemble.prefix}neighbouring atoms are {apart:.3g} {ensemble.unit or 'Å'} apart, which "
-        f"looks like {likely}: state the unit (unit={likely!r}), or write the file again"
-    )
+def _are_empty(coordinates: Coordinates) -> Bools:
+    """Return in which frames half of the sites, and at least 2, are at exactly 0."""
+    empty: Bools = (coordinates == 0).all(axis=2).sum(axis=1) >= max(2, 0.5 * coordinates.shape[1])
+    return empty
 
 
 def _heavy(ensemble: Ensemble) -> Ints:

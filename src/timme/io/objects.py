@@ -21,8 +21,8 @@ _FROM_FILES = frozenset((".gsd", ".h5md", ".lammpstrj"))  # of which MDAnalysis 
 _WITHOUT_UNIT = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))
 
 
-def from_object(source: Any) -> Ensemble | None:
-    """Return what an object of another library holds, None for arrays."""
+def from_object(source: Any) -> Ensemble:
+    """Return what an array or an object of another library holds."""
     if is_group(source):
         return from_universe(source.universe)
     if all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors")):
@@ -30,8 +30,10 @@ def from_object(source: Any) -> Ensemble | None:
     first = source[0] if isinstance(source, list | tuple) and source else source
     if all(hasattr(first, name) for name in ("get_chemical_symbols", "cell", "pbc")):
         return from_ase(source if first is not source else [source])
+    if isinstance(source, Ensemble):
+        raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
     _refuse_no_array(source)
-    return None
+    return Ensemble.from_array(source)
 
 
 def is_group(source: object) -> bool:

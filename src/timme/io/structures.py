@@ -142,8 +142,8 @@ def match_models(
             return [np.array(own, np.int64)] * len(models), notes
     shared = [key for key in tables[0] if all(key in table for table in tables)]
     left_out = len(set[Key]().union(*tables)) - len(shared)
-    if left_out and not common_atoms:
-        raise ValueError(_difference(models, tables))
+    if not common_atoms:
+        _refuse_missing(models, tables)
     if not shared:
         raise ValueError(f"{first.label}: other models share no atoms with it: check the files")
     orders = [np.array([table[key] for key in shared], np.int64) for table in tables]
@@ -194,14 +194,8 @@ def choose_altlocs(
     divided = [key for key, sums in atoms.items() if len(sums) > 1 or kept[key] is None]
     if not divided:  # a letter without another beside it leaves nothing to choose
         return places, []
-    known = sorted({version[0] or "no letter" for version in map(kept.get, divided) if version})
-    n_left_out = sum(map(len, atoms.values())) - sum(each is not None for each in kept.values())
-    note = (
-        f"{counted(len(divided), 'atom')} with alternative locations: residues keep the letter of "
-        f"the highest occupancy ({', '.join(known) or 'none'}), and "
-        f"{counted(n_left_out, 'location')} left out"
-    )
-    return places, [note]
+    count = f"{counted(len(divided), 'atom')} with alternative locations"
+    return places, [f"{count}: residues keep the letter of the highest occupancy"]
 
 
 def _best(versions: Sums) -> Version:
@@ -241,7 +235,8 @@ def _copies(model: Model) -> Ints:
     """
     residues, keys = residue_index(model.atoms), model.keys()
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
-    copies, current, seen = np.zeros(len(keys), np.int64), Counter[str](), defaultdict(set)
+    copies, current = np.zeros(len(keys), np.int64), Counter[str]()
+    seen = defaultdict[str, set[Key]](set)
     last = -1
     for place, (key, residue) in enumerate(zip(keys, residues.tolist(), strict=True)):
         if heavy[place]:
@@ -273,18 +268,15 @@ def _refuse_repeated(
         seen.add(keys[place])
 
 
-def _difference(models: Sequence[Model], tables: Sequence[dict[Key, int]]) -> str:
-    """Message on the first atom that a model has and another one lacks."""
-    first, all_of_first = models[0], tables[0].keys()
-    model, table = next(
-        pair for pair in zip(models, tables, strict=True) if pair[1].keys() != all_of_first
-    )
-    key = next(key for key in (*tables[0], *table) if key not in tables[0] or key not in table)
-    has, lacks, place = (first, model, tables[0]) if key in tables[0] else (model, first, table)
-    return (
-        f"{lacks.label}: atom {has.atoms.label(place[key])} of {has.label} is missing: all models "
-        "need the same atoms; common_atoms=True keeps those that all share"
-    )
+def _refuse_missing(models: Sequence[Model], tables: Sequence[dict[Key, int]]) -> None:
+    """Refuse models of which one lacks an atom that another one has."""
+    every = set[Key]().union(*tables)
+    for model, table in zip(models, tables, strict=True):
+        for chain_, resid, icode, name in sorted(every - table.keys())[:1]:
+            raise ValueError(
+                f"{model.label}: atom {chain_}/{resid}{icode}/{name} of another model is missing: "
+                "all models need the same atoms; common_atoms=True keeps those that all share"
+            )
 
 
 def _cells(models: Sequence[Model]) -> Floats | None:

@@ -279,8 +279,4 @@ def _names(particles: Any) -> tuple[npt.NDArray[Any], Ints]:
         if all(map(_WHOLE.fullmatch, names.tolist())):
             names = names.astype(np.float64)
     found, places = np.unique(names, return_inverse=True)
-    if found.dtype.kind == "U":  # c2 comes before c10
-        stems = np.strings.rstrip(found, "0123456789")
-        ranked = np.lexsort([np.strings.str_len(found), stems])
-        found, places = found[ranked], np.argsort(ranked)[places]
     return found, np.append(places, -1)[codes]

@@ -16,7 +16,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme._text import one_line
 from timme.ensemble import Atoms, Ensemble, Frames
 from timme.ensemble.atoms import guess_elements
-from timme.ensemble.frames import Frame
+from timme.ensemble.frames import Frame, Numbers, Placed
 from timme.io import binary, text, topologies
 from timme.io.files import (
     STRUCTURES,
@@ -30,7 +30,7 @@ from timme.io.files import (
     stamp,
 )
 from timme.io.pdb import read_structure
-from timme.io.structures import Model
+from timme.io.structures import StructureFile
 from timme.io.topologies import LAMMPS_DATA, Topology, read_topology
 
 # Trajectories that are read without a topology; a list of one kind is one trajectory.
@@ -73,9 +73,7 @@ class FileSource:
         """Number of the first snapshot of each file, and of all snapshots."""
         return np.cumsum([0] + [file.n_frames for file in self.files])
 
-    def read(
-        self, numbers: Sequence[int], sites: Ints | None, *, unfold: bool = False
-    ) -> tuple[Coordinates, Floats | None]:
+    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
         """Return coordinates in the precision of the files, and boxes as these have them.
 
         Snapshots without a box have one of zeros. With ``unfold``, image flags are applied.
@@ -131,7 +129,6 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
         remedy = f"{again}; allow_truncated=True goes on with {whole}"
         raise ValueError(f"{path}: {found.damage}: {remedy}")
     note = f"{found.damage}; {whole} are used" if found.damage else note
-    note = f"{path}: {note}" if note else ""
     return replace(found, path=str(path.absolute()), note=note, stamp=before)
 
 
@@ -174,13 +171,12 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
         files.insert(0, own or index_file(first, n_atoms, cut=cut))
     for file in files:
         refuse_other_atoms(file, topology, str(first.absolute()))
-    notes = [file.note for file in files if file.note]
+    notes = [f"{file.path}: {file.note}" for file in files if file.note]
     if bare and kind(first) != ".npy":
         notes.append(f"{first}: without a topology, sites have no names but types, and no bonds")
-    units = {file.unit for file in files}
-    if kind(first) in LAMMPS_DATA and ".dcd" in {kind(path) for path in others}:
-        units = {""}  # that of the simulation
-    unit, atoms = units.pop() if len(units) == 1 else "", topology.atoms
+    units, atoms = {file.unit for file in files}, topology.atoms
+    of_simulation = kind(first) in LAMMPS_DATA and ".dcd" in kinds
+    unit = units.pop() if len(units) == 1 and not of_simulation else ""
     frames, sources = Frames.of(FileSource(tuple(files))), tuple(map(str, paths))
     draft = Ensemble(frames, atoms, np.arange(len(atoms)), unit, sources=sources)
     return replace(
@@ -219,10 +215,8 @@ def _opened(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
             return _in_order(form.read(handle, file, number), file)
         except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
             refuse_changed(file.path, file.stamp)
-            fault = f"frame {number + 1} cannot be read ({one_line(error)[:200]})"
-            raise ValueError(
-                f"{file.path}: {fault}: write it again, or stop before (stop=)"
-            ) from None
+            fault = f"{file.path}: frame {number + 1} cannot be read ({one_line(error)[:200]})"
+            raise ValueError(f"{fault}: write it again, or stop before (stop=)") from None
 
     refuse_changed(file.path, file.stamp)
     with form.open(file.path) as handle:
@@ -267,13 +261,13 @@ def _index_models(path: Path) -> Trajectory:
     return Trajectory(len(models), len(names), times, rounding=0.001, names=names)
 
 
-def _open_models(path: str) -> AbstractContextManager[list[Model]]:
-    return nullcontext(_structure(path).models)
+def _open_structure(path: str) -> AbstractContextManager[StructureFile]:
+    return nullcontext(_structure(path))
 
 
-def _read_model(models: list[Model], file: Trajectory, number: int) -> Frame:
+def _read_model(structure: StructureFile, file: Trajectory, number: int) -> Frame:
     del file
-    model = models[number]
+    model = structure.models[number]
     sizes = np.array(model.cell.sizes if model.cell else np.zeros(6))
     return Frame(model.coordinates, cell_box(sizes[:3], sizes[3:]), names=model.atoms.names)
 
@@ -293,5 +287,5 @@ FORMATS = {
     ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
     ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
     ".npy": Format(binary.index_npy, lambda path: nullcontext(open_npy(path)), binary.read_npy),
-    **dict.fromkeys(STRUCTURES, Format(_index_models, _open_models, _read_model)),
+    **dict.fromkeys(STRUCTURES, Format(_index_models, _open_structure, _read_model)),
 }

@@ -9,7 +9,6 @@ unique rotation: there R is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +18,7 @@ from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, indices, num
 from timme._kernels import rotations as kernel
 from timme._text import Described
 from timme.ensemble import Boxes, Ensemble
-from timme.ensemble.frames import Step
+from timme.ensemble.frames import Numbers, Placed, Step
 
 MIRROR = "its mirror image fits as well"
 _TIE = 1e-6  # of the largest singular value: below it, directions are undetermined
@@ -100,9 +99,7 @@ class LaidOnto(Step):
     centres: Floats  # (snapshots, dimensions), of the body
     origin: Floats  # (dimensions,), where its centre is laid
 
-    def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
-    ) -> tuple[Coordinates, Floats | None]:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return coordinates as seen from the body; NaN where it has no orientation."""
         del boxes
         places = np.searchsorted(self.numbers, np.asarray(numbers, np.int64))
