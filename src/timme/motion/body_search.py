@@ -96,8 +96,8 @@ class Search:
         inner = tracks[kept]
         base = assign(inner, labels[kept], least=PART)
         by_number = {1: follow(inner, np.zeros(len(kept), np.int64))}
-        for each in _candidates(base, asked):
-            pieces = assign(inner, each, least=min(LEAST, len(kept)))
+        for joined in _candidates(base, asked):
+            pieces = assign(inner, joined, least=min(LEAST, len(kept)))
             by_number.setdefault(pieces.n_bodies, pieces)
         found = tuple(by_number[number] for number in sorted(by_number))
         known = n_effective or _count_independent(inner, found[-1], ordered=ordered)

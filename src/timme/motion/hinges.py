@@ -205,17 +205,12 @@ def describe_motion(
             axis = known[-1].axis
         hinges.append(hinge(ensemble, body=body, reference=core, axis=axis, seed=seed))
         screws.append(screw(before, after, body=body, reference=core))
+    explained = explained_variance(ensemble, [level.labels for level in found.levels])
+    fluctuation = frozen(rmsf(superpose(ensemble, found.members(still)).ensemble))
+    bending = _bending_sites(ensemble, before, after, found.labels)
+    who = found, still, moving, fixed
     return Motions(
-        bodies=found,
-        reference=still,
-        moving=moving,
-        relative_to=fixed,
-        hinges=tuple(hinges),
-        explained=explained_variance(ensemble, [level.labels for level in found.levels]),
-        fluctuation=frozen(rmsf(superpose(ensemble, found.members(still)).ensemble)),
-        screws=tuple(screws),
-        bending=_bending_sites(ensemble, before, after, found.labels),
-        known=tuple(known),
+        *who, tuple(hinges), explained, fluctuation, tuple(screws), bending, tuple(known)
     )
 
 
@@ -257,12 +252,10 @@ def _axis_warnings(
 
 def _direction(axis: npt.ArrayLike) -> Floats:
     given = numbers(axis, "an axis")
-    if given.shape != (3,) or not np.isfinite(given).all() or not given.any():
-        raise ValueError(
-            f"an axis is a direction in space, 3 numbers that are not all 0, got {given.tolist()}"
-        )
-    unit = given / np.abs(given).max()
-    return np.asarray(unit / np.linalg.norm(unit))
+    if given.shape != (3,) or not 0 < np.linalg.norm(given) < np.inf:
+        words = f"an axis is 3 finite numbers that are not all 0, got {given.tolist()}"
+        raise ValueError(words)
+    return np.asarray(given / np.linalg.norm(given))
 
 
 def _body_of(found: Bodies, sites: Ints) -> int:
@@ -299,13 +292,14 @@ def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Sc
             f"{pair.shape}"
         )
     found = screw(*pair, body=body, reference=core)
-    if not np.isfinite(found.axis).all() or found.kind == "translation":
+    if found.kind not in {"hinge", "screw"}:
         raise ValueError(
             f"the body of {len(body)} sites turns about no axis in the known transition "
             f"({found.verdict or found.kind}): choose structures in which it does"
         )
-    laid = superpose(ensemble, core).ensemble.snapshot()[0]
-    here = fit(pair[0, core], np.asarray(laid, np.float64)[None, core])
+    seen = core[np.isfinite(pair[0, core, 0])]
+    laid = superpose(ensemble, core).ensemble.snapshot()[0].astype(np.float64)
+    here = fit(pair[0, seen], laid[None, seen])
     turn, centre = here.rotations[0], here.centres[0]
     axis, point = frozen(turn @ found.axis), frozen(turn @ found.point + centre)
     return replace(found, axis=axis, point=point, move=frozen(turn @ found.move))

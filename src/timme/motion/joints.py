@@ -132,9 +132,10 @@ def relative(
     known = shape.poses.unique
     frames = frames[known]
     if len(frames) < 2:
-        ties = int(shape.poses.ties.sum() + core.poses.ties.sum())
-        words = f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not"
-        raise UndeterminedError(f"{words} in 2{f'; in {ties} {fits.MIRROR}' if ties else ''}")
+        words = (
+            f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not 2"
+        )
+        raise UndeterminedError(f"{words}: a body {fits.NOT_UNIQUE}")
     cautions, frame = fits.warnings_of(shape, core), _turning(core)
     turning = _turning(shape) + frame
     if fits.is_random(turning, shape, core):
@@ -187,8 +188,8 @@ def solve_joint(poses: Relative, axis: Floats | None = None) -> Joint:
     across = _rms(away - along[:, None] * basis[:, 0], weights)
     turning = vectors, basis, vectors @ basis[:, 0], variances, noise
     places = poses.near + line[3:], poses.near + dot[3:]
-    rests = along - weights @ along, across, _rms(loose, weights), _rms(centres - middle, weights)
-    return Joint(poses, *turning, *places, *rests, left, right)
+    rests = across, _rms(loose, weights), _rms(centres - middle, weights)
+    return Joint(poses, *turning, *places, along - weights @ along, *rests, left, right)
 
 
 def axis_errors(joint: Joint, *, seed: int) -> tuple[float, float, float, float]:
@@ -203,13 +204,13 @@ def axis_errors(joint: Joint, *, seed: int) -> tuple[float, float, float, float]
         # Turns across the axis tilt it, the more so the further the body is turned.
         draws = _draws((joint.vectors @ sides) * joint.angles[:, None], poses, seed)
         parts, share, apart = _parts(joint)
-        drawn, halves = joint.axes(draws), joint.axes(parts)
-        axis = max(axis, _variance(joint.axis, drawn, halves, share))
-        places = [
+        drawn = joint.axes(draws)
+        axis = max(axis, _variance(joint.axis, drawn, joint.axes(parts), share))
+        spots, other = (
             (_solve(joint.left, joint.right, each, rank)[:, 3:] + poses.near) @ across
             for each in (draws, parts)
-        ]
-        point = max(point, _variance(spot @ across, *places, share))
+        )
+        point = max(point, _variance(spot @ across, spots, other, share))
         cone = float(np.quantile(np.linalg.norm(drawn - joint.axis, axis=1), 0.95))
     # All is seen from the reference as the first fit has laid it.
     arm = np.cross(np.eye(3), spot - poses.middle) @ across
