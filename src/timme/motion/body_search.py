@@ -235,8 +235,6 @@ def _gain_of_noise(pieces: Pieces, n_effective: float) -> float:
 def _left(turns: Floats, model: Floats, weights: Ints) -> float:
     """Squares that a linear model leaves, by degrees of freedom; NaN without any."""
     share = np.sqrt(weights)[:, None]
-    basis, values, _ = np.linalg.svd(model * share, full_matrices=False)
-    basis = basis[:, values > 1e-9 * values[0]]
-    free = len(turns) - basis.shape[1]
-    left = turns * share - basis @ (basis.T @ (turns * share))
-    return float((left**2).sum() / free) if free > 0 else float("nan")
+    found, _, rank, _ = np.linalg.lstsq(model * share, turns * share, rcond=1e-9)
+    left = (((turns - model @ found) * share) ** 2).sum()
+    return float(left / (len(turns) - rank)) if len(turns) > rank else float("nan")
