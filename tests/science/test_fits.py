@@ -78,7 +78,7 @@ def test_the_noise_of_a_body_is_what_was_put_in() -> None:
     [
         ([[1.0, 2, 3]], "single site"),
         ([[1.0, 2, 3]] * 4, "are at one point"),
-        ([[1e9, 0, 0], [1e9 + 1, 0, 0], [1e9, 1, 0]], "too far from the origin"),
+        ([[1e9, 0, 0], [1e9 + 1, 0, 0], [1e9, 1, 0]], "at one point, to rounding"),
         ([[0.0, 0, 0], [1, 1, 1]], "on a line"),
         ([[0.0, 0, 0], [1, 1, 1], [3, 3, 3]], "on a line"),
     ],
@@ -136,7 +136,9 @@ def test_snapshots_that_fit_as_mirror_images_are_left_out() -> None:
     rng = np.random.default_rng(6)
     four = 5 * np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
     notes = superpose(Ensemble.from_array([four, -four, four])).notes
-    assert notes == ("1 snapshots were left out: the mirror image of the body fits as well",)
+    assert len(notes) == 1
+    assert notes[0].startswith("1 snapshots were left out")
+    assert notes[0].endswith("its mirror image fits as well")
     nearly = -four + 0.01 * rng.normal(size=(4, 3))
     notes = superpose(Ensemble.from_array([four, nearly])).notes
     assert any("hardly rigid" in note for note in notes)
@@ -161,5 +163,5 @@ def test_bodies_cut_by_the_box_are_refused() -> None:
 
 def test_other_dimensions_are_refused() -> None:
     for dimensions in (1, 4):
-        with pytest.raises(ValueError, match=f"need 2 or 3 dimensions, got {dimensions}"):
+        with pytest.raises(ValueError, match=f"needs 2 or 3 dimensions, got {dimensions}"):
             superpose(Ensemble.from_array(np.zeros((3, 9, dimensions))))

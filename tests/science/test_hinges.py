@@ -167,7 +167,7 @@ def test_an_axis_that_changes_on_the_way_has_a_warning() -> None:
     ("bad", "words"),
     [
         ({"axis": [0.0, 0, 0]}, "not all 0"),
-        ({"axis": [1.0, 0]}, "3 numbers"),
+        ({"axis": [1.0, 0]}, "3 finite numbers"),
         ({"weights": np.ones(5)}, r"each of 100 sites.*got shape \(5,\)"),
         ({"weights": -np.ones(100)}, "not negative.* -1 at least"),
         ({"weights": 1.0 * (np.arange(100) < 60)}, "one above 0"),
@@ -180,7 +180,7 @@ def test_bad_input_is_refused(bad: dict[str, Any], words: str) -> None:
 
 
 def test_one_snapshot_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 2 snapshots, got 1"):
+    with pytest.raises(ValueError, match="2 snapshots, got 100 and 1"):
         describe_motion(plant(5).ensemble[:1])
 
 
@@ -224,3 +224,12 @@ def test_chains_may_differ_in_how_many_bodies_they_are() -> None:
 def test_a_complex_of_different_chains_is_searched_as_a_whole() -> None:
     found = describe_motion(assembly((40.0, 20.0), names="AG")).bodies
     assert (found.n_copies, found.n_bodies, found.levels[0].n_bodies) == (1, 4, 1)
+
+
+@pytest.mark.parametrize(("n_mutations", "n_copies"), [(20, 2), (60, 1)])
+def test_copies_may_differ_by_mutations(n_mutations: int, n_copies: int) -> None:
+    ensemble, rng = assembly((0.0, 0.0)), np.random.default_rng(0)
+    resnames = np.tile(rng.choice(["ALA", "GLY", "LEU", "SER", "VAL"], 100), 2)
+    resnames[rng.choice(100, n_mutations, replace=False)] = "TRP"
+    mutated = replace(ensemble, atoms=replace(ensemble.atoms, resnames=resnames))
+    assert describe_motion(mutated).bodies.n_copies == n_copies

@@ -130,10 +130,10 @@ def test_bodies_in_a_plane_turn_about_a_centre() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "words"),
-    [((1, 30, 3), "2 snapshots, got 1"), ((9, 2, 3), "4 sites, got 2"), ((4, 20, 1), "got 1")],
+    [((1, 30, 3), "got 30 and 1"), ((9, 2, 3), "got 2 and 9"), ((4, 20, 1), "dimensions, got 1")],
 )
 def test_too_little_is_refused(shape: tuple[int, ...], words: str) -> None:
-    with pytest.raises(ValueError, match=f"need.* {words}"):
+    with pytest.raises(ValueError, match=f"needs .* {words}"):
         bodies(Ensemble.from_array(np.random.default_rng(0).normal(size=shape)))
 
 
@@ -156,6 +156,9 @@ def test_a_known_transition_gives_the_axes() -> None:
     found = describe_motion(planted.ensemble, transition=pair, reference=[0])
     assert found.known[0].angle == pytest.approx(40, rel=0.02)
     assert found.hinges[0].range == pytest.approx(40, rel=0.02)
+    pair[1, :5] = np.nan  # not in one of the structures
+    again = describe_motion(planted.ensemble, transition=pair)
+    assert again.hinges[0].range == pytest.approx(40, rel=0.02)
     with pytest.raises(ValueError, match=r"shape \(2, 100, 3\)"):
         describe_motion(planted.ensemble, transition=pair[:1])
 

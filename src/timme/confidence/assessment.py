@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 from timme._arrays import Floats, Ints, indices
 from timme._text import Described
 from timme.confidence import bootstrap
-from timme.confidence.bootstrap import Compared, Matches, Sampling, count_independent
+from timme.confidence.bootstrap import Compared, Sampling, count_independent
 from timme.confidence.chance import Chance, compare_with_chance
 from timme.confidence.levels import Silhouettes, silhouettes
 from timme.confidence.noise import Noise
@@ -148,15 +148,14 @@ def assess(  # noqa: PLR0913, what was compared, and how
     levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
     ends = _ends(own, known)
     groups = condensed.lineages(own, min_size=min_size, ends=ends, strays=chance)
-    found = Confidence(sampling, tree, _records(groups, tree), levels)
+    level, overlaps = None, np.full(len(groups), np.nan)
     if chance and objects.ensemble.n_counting >= 3:
         level = compare_with_chance(compared, groups=groups, large=min_size, seed=seed)
-        overlaps = zip(found.records, level.overlaps.tolist(), strict=True)
-        records = tuple(replace(record, chance=overlap) for record, overlap in overlaps)
-        found = replace(found, records=records, chance=level)
+        overlaps = level.overlaps
+    found = Confidence(sampling, tree, _records(groups, tree, overlaps), levels, level)
     if np.isnan(sampling.n_effective) or not groups:
         return found
-    return _resample(found, compared, known, n_draws=n_draws, seed=seed)
+    return replace(found, records=_judge(found, compared, known, n_draws=n_draws, seed=seed))
 
 
 def levels_of_matrix(
@@ -188,7 +187,8 @@ def levels_of_matrix(
     """
     tree = condensed.condense(hierarchy, min_size=min_size)
     found = silhouettes(hierarchy, matrix, min_size=min_size)
-    records = _records(condensed.lineages(hierarchy, min_size=min_size), tree)
+    groups = condensed.lineages(hierarchy, min_size=min_size)
+    records = _records(groups, tree, np.full(len(groups), np.nan))
     return Confidence(Sampling(0, np.nan, (), independent=False), tree, records, found)
 
 
@@ -201,66 +201,54 @@ def _ends(hierarchy: Hierarchy, known: ShownSigma) -> Floats | None:
     return np.array([median(known.matrix[np.ix_(own, ~own)]) for own in inside])
 
 
-def _records(groups: Sequence[Lineage], tree: CondensedTree) -> tuple[ClusterRecord, ...]:
+def _records(
+    groups: Sequence[Lineage], tree: CondensedTree, chance: Floats
+) -> tuple[ClusterRecord, ...]:
+    known = zip(groups, tree.parents.tolist(), chance.tolist(), strict=True)
     return tuple(
-        ClusterRecord(group.sites, parent, group.low, group.high, group.width)
-        for group, parent in zip(groups, tree.parents.tolist(), strict=True)
+        ClusterRecord(group.sites, parent, group.low, group.high, group.width, chance=overlap)
+        for group, parent, overlap in known
     )
 
 
-def _resample(
-    found: Confidence, compared: Compared, known: ShownSigma, *, n_draws: int, seed: int
-) -> Confidence:
-    """Add what follows from resampled trajectories."""
-    sampling, shown = found.sampling, compared.shown
-    n_effective = np.inf if sampling.independent else sampling.n_effective
-    n_snapshots, runs = compared.objects.ensemble.n_snapshots, sampling.replicas
-    draws = bootstrap.draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
-    sums = bootstrap.sum_what_matters(compared, draws)
-    every = np.arange(found.tree.hierarchy.n_sites)
-    masks = np.array([np.isin(every, record.sites) for record in found.records])
-    matches = bootstrap.match(masks, bootstrap.hierarchies(compared, sums, draws.times))
-
-    def resample_shown(pairs: Ints) -> Floats:
-        index = pairs if shown is None else np.sort(shown[pairs], axis=1)
-        crossing = compared.sum_parts(index, draws.parts)
-        return bootstrap.resample(crossing, draws.times, compared.noise)
-
-    reach = draws.reach(sampling.n_effective)
-    return replace(found, records=_judge(found, matches, reach, known, resample_shown))
-
-
 def _judge(
-    found: Confidence,
-    matches: Matches,
-    reach: float,
-    known: ShownSigma,
-    resample: Callable[[Ints], Floats],
+    found: Confidence, compared: Compared, known: ShownSigma, *, n_draws: int, seed: int
 ) -> tuple[ClusterRecord, ...]:
     """Add support, intervals and the separation from siblings; of a tree, from all else.
 
     The lowest splits come first: a side that consists of separate bodies is as stiff as these are.
     """
-    records, masks = list(found.records), matches.masks
+    sampling, tree, records = found.sampling, found.tree, list(found.records)
+    n_effective = np.inf if sampling.independent else sampling.n_effective
+    n_snapshots, runs = compared.objects.ensemble.n_snapshots, sampling.replicas
+    draws = bootstrap.draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
+    sums = bootstrap.sum_what_matters(compared, draws)
+    masks = np.array([np.isin(np.arange(tree.hierarchy.n_sites), each.sites) for each in records])
+    matches = bootstrap.match(masks, bootstrap.hierarchies(compared, sums, draws.times))
+    reach = draws.reach(sampling.n_effective)
+
+    def resample(pairs: Ints) -> Floats:
+        index = pairs if compared.shown is None else np.sort(compared.shown[pairs], axis=1)
+        crossing = compared.sum_parts(index, draws.parts)
+        return bootstrap.resample(crossing, draws.times, compared.noise)
+
     bodies = np.where(masks, np.arange(len(records))[:, None], -1)
-    for cluster in range(len(records) - 1, -1, -1):
+    for cluster in reversed(range(len(records))):
         record, overlaps = records[cluster], matches.overlaps[:, cluster]
-        siblings, side = found.tree.siblings(cluster), masks[cluster]
+        siblings, side = tree.siblings(cluster), masks[cluster]
         whole = record.parent < 0
+        other = ~side if whole else np.asarray(masks[siblings].any(axis=0))
         own = bodies[[cluster, *siblings]].max(axis=0)
-        other = np.asarray(masks[siblings].any(axis=0))
-        if whole:
-            other = ~side
-            own = np.where(other, len(records), own)
+        own = np.where(other, len(records), own) if whole else own
         low = bootstrap.interval(record.low, matches.births[:, cluster], overlaps, reach)
         high = bootstrap.interval(record.high, matches.deaths[:, cluster], overlaps, reach)
         support = np.nan if whole and record.plateau < condensed.PLATEAU else overlaps.mean()
-        record = replace(record, support=float(support), intervals=(low, high))
+        split = None
         if other.any():
-            options: dict[str, Any] = {"bodies": own, "whole": whole, "seed": cluster}
-            each = separate((side, other), known, resample=resample, **options)
-            record = replace(record, separation=each)
+            options: dict[str, Any] = {"resample": resample, "whole": whole, "seed": cluster}
+            split = separate((side, other), known, bodies=own, **options)
+        judged: dict[str, Any] = {"support": float(support), "intervals": (low, high)}
+        records[cluster] = record = replace(record, separation=split, **judged)
         if not whole and record.sure == "well supported":
             bodies[record.parent] = np.where(side | other, own, -1)
-        records[cluster] = record
     return tuple(records)

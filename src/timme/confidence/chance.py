@@ -74,10 +74,7 @@ def compare_with_chance(
     """
     objects, rng = compared.objects, np.random.default_rng(seed)
     if not objects.are_points:
-        raise ValueError(
-            f"independent walkers need particles, got {objects.kind}: compare points, or the "
-            "centres of groups"
-        )
+        raise ValueError(f"independent walkers need points, or centres, got {objects.kind}")
     ensemble, pairs = objects.centres(), compared.sigma.pairs
     drawn = (points(walkers(ensemble, seed=rng)) for _ in range(n_draws))
     trees = [compared.link(compared.measure(made, pairs)) for made in drawn]
@@ -106,19 +103,14 @@ def walkers(ensemble: Ensemble, *, seed: int | np.random.Generator = 0) -> Ensem
     Steps are those between the snapshots in which a particle is seen, within one run; a walker is
     seen when its particle is.
     """
+    needs = f"{ensemble.prefix}independent walkers need"
     if len(np.unique(molecules_of(ensemble))) < ensemble.n_sites:
-        raise ValueError(
-            f"{ensemble.prefix}independent walkers need particles, got molecules of several sites: "
-            "leave out chance=, or compare one site or the centre of each molecule"
-        )
+        raise ValueError(f"{needs} particles, got molecules of several sites: select one of each")
     if ensemble.n_snapshots < 3:
-        raise ValueError(
-            f"{ensemble.prefix}independent walkers need at least 3 snapshots, got "
-            f"{ensemble.n_snapshots}"
-        )
+        raise ValueError(f"{needs} at least 3 snapshots, got {ensemble.n_snapshots}")
     rng, unwrapped = np.random.default_rng(seed), ensemble.unwrapped()
-    blocks = [(block.coordinates, block.boxes) for block in unwrapped.blocks()]
-    walked = np.concatenate([coordinates for coordinates, _ in blocks]).astype(np.float64)
+    blocks = [*unwrapped.blocks()]
+    walked = np.concatenate([block.coordinates for block in blocks]).astype(np.float64)
     for run in np.split(walked, np.cumsum(ensemble.replicas)[:-1]):
         seen = np.isfinite(run).all(axis=2)
         n_steps = np.maximum(np.count_nonzero(seen, axis=0) - 1, 1)
@@ -128,10 +120,9 @@ def walkers(ensemble: Ensemble, *, seed: int | np.random.Generator = 0) -> Ensem
         steps[1:] = np.take_along_axis(steps[1:], (times % n_steps)[:, :, None], axis=0)
         np.put_along_axis(run, order, np.cumsum(steps, axis=0), axis=0)
         run[~seen] = np.nan
-    boxes = [box for _, box in blocks if box is not None]
-    source = ArraySource(
-        frozen(walked), frozen(np.concatenate(boxes)) if boxes else None, ensemble.times
-    )
+    boxes = [block.boxes for block in blocks if block.boxes is not None]
+    joined = frozen(np.concatenate(boxes)) if boxes else None
+    source = ArraySource(frozen(walked), joined, ensemble.times)
     return replace(unwrapped, frames=Frames.of(source))
 
 

@@ -76,11 +76,6 @@ def silhouettes(
     [(3.0, 0.8, (3, 3))]
     """
     chosen = np.arange(hierarchy.n_sites) if sites is None else np.asarray(sites)
-    if matrix.shape != (len(chosen), len(chosen)):
-        raise ValueError(
-            f"silhouettes of {len(chosen)} sites need a matrix of all their pairs, got shape "
-            f"{matrix.shape}"
-        )
     cutoffs = hierarchy.levels
     if not len(cutoffs):
         return Silhouettes(frozen(cutoffs), frozen(cutoffs), ())

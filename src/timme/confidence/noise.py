@@ -13,6 +13,7 @@ mean of the measured squares less S_k. Of n snapshots, the variance about their 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -68,20 +69,16 @@ def estimate_errors(ensemble: Ensemble) -> Floats:
     steps = np.diff(np.asarray(ensemble.unwrapped().coordinates(), np.float64), axis=0)
     steps[np.cumsum(ensemble.replicas)[:-1] - 1] = np.nan  # between runs
     n_steps = np.count_nonzero(~np.isnan(steps), axis=0)
-    enough = n_steps >= LEAST_SNAPSHOTS - 1
-    off = steps - np.nansum(steps, axis=0) / np.maximum(n_steps, 1)
-    products = off[1:] * off[:-1]
-    n_products = np.count_nonzero(~np.isnan(products), axis=0)
-    enough &= n_products > 0
+    with warnings.catch_warnings(action="ignore"):  # of sites with too few steps
+        off = steps - np.nanmean(steps, axis=0)
+        covariance, variance = (np.nanmean(x, axis=0) for x in (off[1:] * off[:-1], off**2))
+        squares = np.maximum((-covariance - variance / n_steps) / (1 - 2 / n_steps), 0.0)
+    enough = (n_steps >= LEAST_SNAPSHOTS - 1) & ~np.isnan(covariance)
     if not enough.any(axis=0).all():
         raise ValueError(
             f"noise='auto' needs tracks of at least {LEAST_SNAPSHOTS} snapshots, got "
             f"{n_steps.max(initial=0) + 1}: give the error of positions as a number"
         )
-    covariance = np.nansum(products, axis=0) / np.maximum(n_products, 1)
-    variance = np.nansum(off**2, axis=0) / np.maximum(n_steps, 1)
-    count = np.maximum(n_steps, LEAST_SNAPSHOTS - 1)
-    squares = np.maximum((-covariance - variance / count) / (1 - 2 / count), 0.0)
     usual = np.mean(squares, axis=0, where=enough)
     return np.asarray(np.sqrt(np.where(enough, squares, usual)))
 

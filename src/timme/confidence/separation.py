@@ -84,8 +84,7 @@ def measure_shown(compared: Compared, shown: Ints, *, seed: int = 0) -> ShownSig
     n_shown, chosen = len(shown), np.arange(len(shown))
     if n_shown > MOST_SHOWN:
         chosen = np.sort(np.random.default_rng(seed).permutation(n_shown)[:MOST_SHOWN])
-    pairs = np.column_stack(np.triu_indices(len(chosen), 1))
-    index = np.sort(shown[chosen][pairs], axis=1)
+    index = np.sort(shown[chosen][np.column_stack(np.triu_indices(len(chosen), 1))], axis=1)
     matrix = np.full((len(chosen), len(chosen)), np.nan)
     np.fill_diagonal(matrix, 0.0)
     place = np.full(len(objects), -1)
@@ -149,14 +148,8 @@ def separate(
     if (whole or n_contacts < FEW_CONTACTS) and not np.isnan(excess[0]):
         drawn = np.nan_to_num(resample(pairs[rows]).T, nan=0.0, posinf=0.0)
         low = float(np.quantile(_excess(inside, across, drawn, motion[0])[0], _LOW))
-    return Separation(
-        across=median(sigma[crossing]),
-        inside=median(sigma[where == 2]),
-        inside_other=median(sigma[where == 4]),
-        excess=float(excess[0]),
-        excess_low=low,
-        n_contacts=n_contacts,
-    )
+    apart, ours, theirs = (median(sigma[which]) for which in (crossing, where == 2, where == 4))
+    return Separation(apart, ours, theirs, float(excess[0]), low, n_contacts)
 
 
 def median(values: Floats) -> float:

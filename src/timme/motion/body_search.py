@@ -96,8 +96,8 @@ class Search:
         inner = tracks[kept]
         base = assign(inner, labels[kept], least=PART)
         by_number = {1: follow(inner, np.zeros(len(kept), np.int64))}
-        for each in _candidates(base, asked):
-            pieces = assign(inner, each, least=min(LEAST, len(kept)))
+        for joined in _candidates(base, asked):
+            pieces = assign(inner, joined, least=min(LEAST, len(kept)))
             by_number.setdefault(pieces.n_bodies, pieces)
         found = tuple(by_number[number] for number in sorted(by_number))
         known = n_effective or _count_independent(inner, found[-1], ordered=ordered)
@@ -235,8 +235,6 @@ def _gain_of_noise(pieces: Pieces, n_effective: float) -> float:
 def _left(turns: Floats, model: Floats, weights: Ints) -> float:
     """Squares that a linear model leaves, by degrees of freedom; NaN without any."""
     share = np.sqrt(weights)[:, None]
-    basis, values, _ = np.linalg.svd(model * share, full_matrices=False)
-    basis = basis[:, values > 1e-9 * values[0]]
-    free = len(turns) - basis.shape[1]
-    left = turns * share - basis @ (basis.T @ (turns * share))
-    return float((left**2).sum() / free) if free > 0 else float("nan")
+    found, _, rank, _ = np.linalg.lstsq(model * share, turns * share, rcond=1e-9)
+    left = (((turns - model @ found) * share) ** 2).sum()
+    return float(left / (len(turns) - rank)) if len(turns) > rank else float("nan")

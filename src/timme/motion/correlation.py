@@ -93,18 +93,24 @@ def two_point(
     sums *= weights[:, None, None]
     # (lags, 3, bins + 1), each a mean and its error
     found = [_ratio(own, *span[::2]) for own, span in zip(sums, spans, strict=True)]
-    means, errors = np.stack(found, axis=1)
+    means, errors = map(frozen, np.stack(found, axis=1))
     total = sums.sum(axis=(0, 1))
     with np.errstate(invalid="ignore"):
         distances = total[2, 1:] / total[3, 1:]
     notes = ("the mean displacement was subtracted: independent particles move apart",)
-    along, across, msd = (
-        (frozen(means[:, place, some]), frozen(errors[:, place, some]))
-        for place, some in ((0, slice(1, None)), (1, slice(1, None)), (0, 0))
+    return TwoPoint(
+        lags=frozen(np.asarray(lags, np.int64)),
+        edges=frozen(bounds),
+        distances=frozen(distances),
+        along=means[:, 0, 1:],
+        along_error=errors[:, 0, 1:],
+        across=means[:, 1, 1:],
+        across_error=errors[:, 1, 1:],
+        counts=frozen(counts.astype(np.int64)),
+        msd=means[:, 0, 0],
+        msd_error=errors[:, 0, 0],
+        notes=notes if drift else (),
     )
-    bins = frozen(np.asarray(lags, np.int64)), frozen(bounds), frozen(distances)
-    n_pairs = frozen(counts.astype(np.int64))
-    return TwoPoint(*bins, *along, *across, n_pairs, *msd, notes if drift else ())
 
 
 def _displacements(runs: Sequence[Ints], lag: int) -> tuple[Ints, Ints, Ints]:
@@ -172,9 +178,7 @@ def _ratio(sums: Floats, begins: Ints, blocks: Ints) -> Floats:
 def _checked_edges(edges: npt.ArrayLike) -> Floats:
     bounds = numbers(edges, "edges of bins")
     if bounds.ndim != 1 or len(bounds) < 2 or (np.diff(bounds) <= 0).any() or bounds[0] < 0:
-        raise ValueError(
-            f"edges need 2 or more ascending distances, got {np.round(bounds, 3).tolist()}"
-        )
+        raise ValueError(f"edges need 2 or more ascending distances, got {bounds.tolist()}")
     return bounds
 
 
@@ -185,8 +189,6 @@ def _runs(ensemble: Ensemble, lags: Sequence[int]) -> list[Ints]:
     runs = [np.flatnonzero(number == run) for run in np.unique(number)]
     longest = max(len(own) for own in runs)
     if not len(lags) or not all(1 <= lag < longest for lag in lags):
-        raise ValueError(
-            f"lags need from 1 snapshot to less than the longest run, which has {longest}, got "
-            f"{list(lags)}"
-        )
+        words = f"lags need 1 snapshot or more, and less than the longest run, which has {longest}"
+        raise ValueError(f"{words}, got {list(lags)}")
     return runs

@@ -20,7 +20,7 @@ from timme._text import Described
 from timme.ensemble import Boxes, Ensemble
 from timme.ensemble.frames import Numbers, Placed, Step
 
-MIRROR = "its mirror image fits as well"
+NOT_UNIQUE = "the body is nearly a line in them, or its mirror image fits as well"
 _TIE = 1e-6  # of the largest singular value: below it, directions are undetermined
 _POINT = 1e-13  # of the squares of coordinates: below it is rounding
 _CLEAR = 0.0044  # of the size of a matrix: the second singular value where the kernel finds R
@@ -40,7 +40,6 @@ class Poses(Described):
 
     rotations: Floats  # (snapshots, dimensions, dimensions), NaN where not unique
     centres: Floats  # (snapshots, dimensions)
-    ties: Bools  # (snapshots,), whether a mirror image makes two rotations equally good
 
     @property
     def unique(self) -> Bools:
@@ -78,7 +77,7 @@ class Shape(Described):
     @property
     def verdict(self) -> str:
         """Why the body has no orientation; empty if it has one."""
-        return "" if self.n_fitted else self.flaw or MIRROR
+        return "" if self.n_fitted else self.flaw or "its mirror image fits as well"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -142,12 +141,10 @@ def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) ->
     rounding = _POINT * ((snapshots**2).sum(axis=2) @ given)
     clear = np.isnan(values[:, 0]) & (np.linalg.norm(products, axis=(1, 2)) > rounding / _CLEAR)
     least = np.maximum(_TIE * values[:, 0], rounding)
-    second, gap = values[:, -2], values[:, -2] + values[:, -1]
-    unique = clear | ((gap >= least) & (gap > 0))
-    rotations[~unique] = np.nan
+    gap = values[:, -2] + values[:, -1]
+    rotations[~clear & ~((gap >= least) & (gap > 0))] = np.nan
     centres = middles - np.nan_to_num(rotations @ (share @ shape))
-    ties = ~unique & (second >= least) & (second > 0)
-    return Poses(frozen(rotations), frozen(centres), frozen(ties))
+    return Poses(frozen(rotations), frozen(centres))
 
 
 def superpose(
@@ -191,12 +188,8 @@ def superpose(
     step = LaidOnto(places, poses.rotations, poses.centres, poses.centres[fitted[0]])
     laid = replace(ensemble, frames=ensemble.frames.then(step), images=None)
     laid = laid if len(fitted) == ensemble.n_snapshots else laid[fitted]
-    ties = int(poses.ties.sum())
-    left_out = (
-        (ensemble.n_snapshots - len(fitted) - ties, "the body has no orientation in them"),
-        (ties, "the mirror image of the body fits as well"),
-    )
-    notes = [f"{count} snapshots were left out: {why}" for count, why in left_out if count]
+    n_left_out = ensemble.n_snapshots - len(fitted)
+    notes = [f"{n_left_out} snapshots were left out: {NOT_UNIQUE}"] * (n_left_out > 0)
     return Superposition(laid, shape, (*notes, *warnings_of(shape)))
 
 
@@ -374,8 +367,8 @@ def some_snapshots(ensemble: Ensemble, most: int, *, fewest: int = _FEWEST) -> F
         counting = np.flatnonzero(ensemble.weights)
     if len(counting) < 2 or ensemble.n_sites < fewest:
         raise ValueError(
-            f"{ensemble.prefix}rigid motion needs at least 2 snapshots and {fewest} sites, got "
-            f"{len(counting)} and {ensemble.n_sites}: read or select more of them"
+            f"{ensemble.prefix}rigid motion needs at least {fewest} sites and 2 snapshots, got "
+            f"{ensemble.n_sites} and {len(counting)}: read or select more of them"
         )
     spread = np.linspace(0, len(counting) - 1, min(most, len(counting))).round()
     return whole_positions(ensemble[counting[np.unique(spread.astype(np.int64))]])

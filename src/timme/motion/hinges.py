@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.transform import Rotation
 
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme._text import Described
@@ -33,8 +32,7 @@ from timme.motion.variance import Explained, explained_variance
 
 _TURNING = {"hinge", "screw", "ball", "diffuse"}  # kinds that have an axis
 _WIDE = 30.0  # degrees: axes this far apart are worth a warning
-# Eigenvalues of the mean rotation that two snapshots 179° apart leave.
-_HALF_TURN = float(np.cos(np.radians(179 / 2)))
+_HALF_TURN = np.radians(170)  # range from which on two mean rotations may be as good
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,19 +132,17 @@ def hinge(
     )
     words = [*_warnings(joint, ensemble.n_counting), *poses.cautions]
     if found.kind in _TURNING:
-        spot = joint.dot if found.kind == "ball" else joint.point
         error, cone, point_error, apart = axis_errors(joint, seed=seed)
-        slid = poses.weights @ (joint.along * joint.angles)
         found = replace(
             found,
             axis=frozen(joint.axis),
-            point=frozen(spot),
-            pitch=float(slid / (poses.weights @ joint.angles**2)),
+            point=frozen(joint.place),
+            pitch=joint.pitch,
             axis_error=error if given is None else np.nan,
             axis_cone=cone if given is None else np.nan,
             point_error=point_error,
         )
-        words += _axis_warnings(joint, spot, cone, apart, given=given is not None)
+        words += _axis_warnings(joint, cone, apart, given=given is not None)
     return replace(found, verdict="; ".join(words))
 
 
@@ -205,38 +201,28 @@ def describe_motion(
             axis = known[-1].axis
         hinges.append(hinge(ensemble, body=body, reference=core, axis=axis, seed=seed))
         screws.append(screw(before, after, body=body, reference=core))
+    explained = explained_variance(ensemble, [level.labels for level in found.levels])
+    fluctuation = frozen(rmsf(superpose(ensemble, found.members(still)).ensemble))
+    bending = _bending_sites(ensemble, before, after, found.labels)
+    who = found, still, moving, fixed
     return Motions(
-        bodies=found,
-        reference=still,
-        moving=moving,
-        relative_to=fixed,
-        hinges=tuple(hinges),
-        explained=explained_variance(ensemble, [level.labels for level in found.levels]),
-        fluctuation=frozen(rmsf(superpose(ensemble, found.members(still)).ensemble)),
-        screws=tuple(screws),
-        bending=_bending_sites(ensemble, before, after, found.labels),
-        known=tuple(known),
+        *who, tuple(hinges), explained, fluctuation, tuple(screws), bending, tuple(known)
     )
 
 
 def _warnings(joint: Joint, n_snapshots: int) -> list[str]:
     """Warnings about the angles."""
-    words, count, poses = list[str](), len(joint.angles), joint.poses
+    words, count = list[str](), len(joint.angles)
     if count == 2:
         words.append("two snapshots give no error bar")
     if count < n_snapshots:
         words.append(f"both have an orientation in {count} of {n_snapshots} snapshots")
-    quaternions = Rotation.from_matrix(poses.rotations).as_quat()
-    values = np.linalg.eigvalsh((quaternions * poses.weights[:, None]).T @ quaternions)
-    # Near half a turn, two mean rotations are as good.
-    if np.abs(joint.angles).max() > np.radians(170) or values[-1] - values[-2] < _HALF_TURN:
+    if np.ptp(joint.angles) > _HALF_TURN:
         words.append("it turns by half a turn: angles, and the sense of the axis, are ambiguous")
     return words
 
 
-def _axis_warnings(
-    joint: Joint, spot: Floats, cone: float, apart: float, *, given: bool
-) -> list[str]:
+def _axis_warnings(joint: Joint, cone: float, apart: float, *, given: bool) -> list[str]:
     """Warnings about the axis, its cone, and the angle between the axes of parts."""
     words, poses = list[str](), joint.poses
     if joint.variances[0] < 25 * joint.noise[0]:
@@ -245,7 +231,8 @@ def _axis_warnings(
         share = f"{100 * joint.index:.0f} % of its turning is about the given axis"
         return words + [share] * (joint.index < INDEX)
     middle = poses.weights @ poses.centres
-    if is_far(float(np.linalg.norm(np.cross(spot - middle, joint.axis))), spot, middle, poses.near):
+    away = float(np.linalg.norm(np.cross(joint.place - middle, joint.axis)))
+    if is_far(away, joint.place, middle, poses.near):
         words.append(FAR)
     if apart > _WIDE:
         parts = "first and second half" if len(poses.runs) == 1 else "the runs"
@@ -257,12 +244,10 @@ def _axis_warnings(
 
 def _direction(axis: npt.ArrayLike) -> Floats:
     given = numbers(axis, "an axis")
-    if given.shape != (3,) or not np.isfinite(given).all() or not given.any():
-        raise ValueError(
-            f"an axis is a direction in space, 3 numbers that are not all 0, got {given.tolist()}"
-        )
-    unit = given / np.abs(given).max()
-    return np.asarray(unit / np.linalg.norm(unit))
+    if given.shape != (3,) or not 0 < np.linalg.norm(given) < np.inf:
+        words = f"an axis is 3 finite numbers that are not all 0, got {given.tolist()}"
+        raise ValueError(words)
+    return np.asarray(given / np.linalg.norm(given))
 
 
 def _body_of(found: Bodies, sites: Ints) -> int:
@@ -299,13 +284,14 @@ def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Sc
             f"{pair.shape}"
         )
     found = screw(*pair, body=body, reference=core)
-    if not np.isfinite(found.axis).all() or found.kind == "translation":
+    if found.kind not in {"hinge", "screw"}:
         raise ValueError(
             f"the body of {len(body)} sites turns about no axis in the known transition "
             f"({found.verdict or found.kind}): choose structures in which it does"
         )
-    laid = superpose(ensemble, core).ensemble.snapshot()[0]
-    here = fit(pair[0, core], np.asarray(laid, np.float64)[None, core])
+    seen = core[np.isfinite(pair[0, core, 0])]
+    laid = superpose(ensemble, core).ensemble.snapshot()[0].astype(np.float64)
+    here = fit(pair[0, seen], laid[None, seen])
     turn, centre = here.rotations[0], here.centres[0]
     axis, point = frozen(turn @ found.axis), frozen(turn @ found.point + centre)
     return replace(found, axis=axis, point=point, move=frozen(turn @ found.move))

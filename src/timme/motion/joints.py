@@ -57,17 +57,16 @@ class Joint:
     """How a body turns about an axis and across it, and the place that stays."""
 
     poses: Relative
+    kind: Kind
     vectors: Floats  # (snapshots, 3), rotation vectors about their mean, in rad
     basis: Floats  # (3, 3), columns: the axis and two across
     angles: Floats  # (snapshots,), about the axis, in rad
     variances: Floats  # (3,), of turning about the columns of the basis, in rad²
     noise: Floats  # (3,), what of them noise makes
-    point: Floats  # (3,), of the axis
-    dot: Floats  # (3,), the single point that stays nearest to itself
-    along: Floats  # (snapshots,), shift along the axis
-    across: float  # how far the axis is from staying, rms across it
-    loose: float  # what a single fixed point leaves, rms
+    index: float  # share of the axis in all turning above noise
+    pitch: float  # shift along the axis for a turn by 1 rad
     move: float  # rms displacement of the centre
+    place: Floats  # (3,), of the axis; of a ball joint the single point that stays
     left: Floats  # (snapshots, 3, 6), equations of the place in the body and in the reference
     right: Floats  # (snapshots, 3)
 
@@ -75,26 +74,6 @@ class Joint:
     def axis(self) -> Floats:
         """Unit vector (3,)."""
         return self.basis[:, 0]
-
-    @property
-    def index(self) -> float:
-        """Share of the axis in all turning above noise."""
-        excess = np.maximum(self.variances - self.noise, 0.0)
-        return float(excess[0] / excess.sum()) if excess.sum() > 0 else float("nan")
-
-    @property
-    def kind(self) -> Kind:
-        """Kind of the motion."""
-        poses, shift = self.poses, 3 * self.poses.shift
-        if not (self.variances > np.maximum(9 * self.noise, 1e-18)).any():
-            return "translation" if self.move > max(shift, 1e-9) else "rigid"
-        still = max(shift, 0.25 * self.move)
-        if self.index >= INDEX and self.across <= still:
-            covariance = abs(float(poses.weights @ (self.along * self.angles)))
-            turned, slid = _rms(self.angles, poses.weights), _rms(self.along, poses.weights)
-            least = max(0.1 * self.move, shift / float(np.sqrt(len(poses.frames))))
-            return "screw" if covariance > turned * max(least, 0.7 * slid) else "hinge"
-        return "ball" if self.index < INDEX and self.loose <= still else "diffuse"
 
     def axes(self, shares: Floats) -> Floats:
         """Axes (rows, 3) with other shares (rows, snapshots) of the snapshots."""
@@ -132,9 +111,10 @@ def relative(
     known = shape.poses.unique
     frames = frames[known]
     if len(frames) < 2:
-        ties = int(shape.poses.ties.sum() + core.poses.ties.sum())
-        words = f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not"
-        raise UndeterminedError(f"{words} in 2{f'; in {ties} {fits.MIRROR}' if ties else ''}")
+        words = (
+            f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not 2"
+        )
+        raise UndeterminedError(f"{words}: a body {fits.NOT_UNIQUE}")
     cautions, frame = fits.warnings_of(shape, core), _turning(core)
     turning = _turning(shape) + frame
     if fits.is_random(turning, shape, core):
@@ -182,20 +162,33 @@ def solve_joint(poses: Relative, axis: Floats | None = None) -> Joint:
     left = np.concatenate([poses.rotations, np.tile(-np.eye(3), (len(centres), 1, 1))], axis=2)
     right = -(poses.rotations @ here + centres - poses.near)
     line, dot = (_solve(left, right, weights[None], rank)[0] for rank in (5, 6))
+    # What these points leave is along the axis and across it.
     away, loose = (left @ each - right for each in (line, dot))
-    along = away @ basis[:, 0]
-    across = _rms(away - along[:, None] * basis[:, 0], weights)
-    turning = vectors, basis, vectors @ basis[:, 0], variances, noise
-    places = poses.near + line[3:], poses.near + dot[3:]
-    rests = along - weights @ along, across, _rms(loose, weights), _rms(centres - middle, weights)
-    return Joint(poses, *turning, *places, *rests, left, right)
+    angles, along = vectors @ basis[:, 0], away @ basis[:, 0]
+    across, along = away - along[:, None] * basis[:, 0], along - weights @ along
+    excess = np.maximum(variances - noise, 0.0)
+    index = float(excess[0] / excess.sum()) if excess.sum() > 0 else float("nan")
+    turned, slid, move, across, loose = (
+        _rms(each, weights) for each in (angles, along, centres - middle, across, loose)
+    )
+    together, shift = float(weights @ (along * angles)), 3 * poses.shift
+    still = max(shift, 0.25 * move)
+    kind: Kind = "ball" if index < INDEX and loose <= still else "diffuse"
+    if not (variances > np.maximum(9 * noise, 1e-18)).any():
+        kind = "translation" if move > max(shift, 1e-9) else "rigid"
+    elif index >= INDEX and across <= still:
+        least = max(0.1 * move, shift / float(np.sqrt(len(weights))), 0.7 * slid)
+        kind = "screw" if abs(together) > turned * least else "hinge"
+    place = poses.near + (dot if kind == "ball" else line)[3:]
+    turning = vectors, basis, angles, variances, noise
+    pitch = together / max(turned, 1e-150) ** 2
+    return Joint(poses, kind, *turning, index, pitch, move, place, left, right)
 
 
 def axis_errors(joint: Joint, *, seed: int) -> tuple[float, float, float, float]:
     """Errors of the axis and its cone in degrees, of the place, and the angle between parts."""
     poses, sides, count = joint.poses, joint.basis[:, 1:], len(joint.angles)
-    ball = joint.kind == "ball"
-    spot, across, rank = (joint.dot, joint.basis, 6) if ball else (joint.point, sides, 5)
+    spot, (across, rank) = joint.place, (joint.basis, 6) if joint.kind == "ball" else (sides, 5)
     squares = max(float(joint.variances[0]) * count, 1e-300)
     axis, point = float(joint.noise[1:].sum()) / squares, poses.shift**2 / squares
     cone = apart = float("nan")
@@ -203,13 +196,13 @@ def axis_errors(joint: Joint, *, seed: int) -> tuple[float, float, float, float]
         # Turns across the axis tilt it, the more so the further the body is turned.
         draws = _draws((joint.vectors @ sides) * joint.angles[:, None], poses, seed)
         parts, share, apart = _parts(joint)
-        drawn, halves = joint.axes(draws), joint.axes(parts)
-        axis = max(axis, _variance(joint.axis, drawn, halves, share))
-        places = [
+        drawn = joint.axes(draws)
+        axis = max(axis, _variance(joint.axis, drawn, joint.axes(parts), share))
+        spots, other = (
             (_solve(joint.left, joint.right, each, rank)[:, 3:] + poses.near) @ across
             for each in (draws, parts)
-        ]
-        point = max(point, _variance(spot @ across, *places, share))
+        )
+        point = max(point, _variance(spot @ across, spots, other, share))
         cone = float(np.quantile(np.linalg.norm(drawn - joint.axis, axis=1), 0.95))
     # All is seen from the reference as the first fit has laid it.
     arm = np.cross(np.eye(3), spot - poses.middle) @ across

@@ -23,7 +23,7 @@ from timme.ensemble import Atoms, Ensemble
 from timme.hierarchy.partition import rand_index, rank_labels
 from timme.hierarchy.tree import Hierarchy, Quantity, grow
 from timme.motion.body_search import Level, Search
-from timme.motion.fits import degeneracy, require_orientation, some_snapshots
+from timme.motion.fits import require_orientation, shape_of, some_snapshots
 from timme.motion.pieces import LEAST, follow, merges
 
 REST = Quantity(
@@ -116,9 +116,8 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     """
     snapshots = some_snapshots(ensemble, _FRAMES)
     copies = find_copies(ensemble.sites)
-    if any(_flaw(snapshots[:, own]) for own in copies):
-        copies = [np.arange(ensemble.n_sites)]
-        require_orientation(ensemble, "finding rigid bodies", _flaw(snapshots))
+    whole = shape_of(snapshots - snapshots[0].mean(axis=0))
+    require_orientation(ensemble, "finding rigid bodies", whole.verdict)
     ordered = not ensemble.independent
     searches = [
         Search.of(_tracks(snapshots[:, own]), ordered=ordered, asked=n_bodies) for own in copies
@@ -134,9 +133,10 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
 
 
 def find_copies(atoms: Atoms) -> list[Ints]:
-    """Return the sites of each chain if all chains have the same sequence, else all sites at once.
+    """Return the sites of each chain if all chains are alike, else all sites at once.
 
-    Chains need as many sites as two bodies have.
+    Copies share 70 % of their residues in the same order, so that they may differ by mutations, and
+    have as many sites as two bodies need.
     """
     chains = [np.flatnonzero(atoms.chains == name) for name in dict.fromkeys(atoms.chains.tolist())]
     first, *others = (atoms.resnames[own].tolist() for own in chains)
@@ -145,12 +145,6 @@ def find_copies(atoms: Atoms) -> list[Ints]:
         for each in others
     )
     return chains if alike and min(map(len, chains)) >= 2 * LEAST else [np.arange(len(atoms))]
-
-
-def _flaw(snapshots: Floats) -> str:
-    """Why sites have no orientation in any snapshot, or nothing."""
-    flaws = [degeneracy(places) for places in snapshots - snapshots[0].mean(axis=0)]
-    return flaws[0] if all(flaws) else ""
 
 
 def _tracks(snapshots: Floats) -> Floats:

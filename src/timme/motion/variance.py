@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from timme.motion import fits
 _MOST = 2000  # snapshots of components
 _MOST_EXPLAINED = 1000  # snapshots of explained variance
 _STILL = 1e-20  # of the squares of positions: variance below it is rounding
+_TURNING = 3  # sites of a body whose orientation can be fitted
 _STILL_MODE = 1e-12  # of the largest variance: components below it are rounding
 
 
@@ -102,12 +103,9 @@ def principal_components(
     count = min(len(flat) - 1, flat.shape[1], len(values), n_components or len(values))
     right = right[:count]
     sign = np.sign(right[np.arange(count), np.abs(right).argmax(axis=1)])
-    return Components(
-        mean=frozen(mean),
-        modes=frozen((right * sign[:, None]).reshape(-1, *mean.shape)),
-        variances=frozen(values[:count] ** 2 / len(flat)),
-        total=float((flat**2).sum() / len(flat)),
-    )
+    modes = (right * sign[:, None]).reshape(-1, *mean.shape)
+    variances, total = values[:count] ** 2 / len(flat), float((flat**2).sum() / len(flat))
+    return Components(frozen(mean), frozen(modes), frozen(variances), total)
 
 
 def overlap_with_bodies(found: Components, labels: npt.ArrayLike) -> Floats:
@@ -183,12 +181,14 @@ def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> E
     ensemble : Ensemble
         Snapshots in 2 or 3 dimensions; at most 1000, evenly spaced, are used.
     levels : sequence of array_like of int, shape (sites,)
-        Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
+        Body of each site, such as cuts of a hierarchy; -1 for sites by themselves, as which those
+        of bodies of one or two sites count.
 
     Returns
     -------
     Explained
-        Shares from 0 to 1; those held out may be below 0. NaN where nothing moves.
+        Shares from 0 to 1; those held out may be below 0. NaN where nothing moves, or where a body
+        is on a line.
 
     Examples
     --------
@@ -234,9 +234,11 @@ def rigid_motions(places: Floats, members: Ints) -> Floats:
 
 
 def _clusters(labels: Ints) -> list[Ints]:
-    """Sites of each body, and single sites of none."""
-    alone = [np.array([site]) for site in np.flatnonzero(labels < 0)]
-    return [np.flatnonzero(labels == body) for body in np.unique(labels[labels >= 0])] + alone
+    """Sites of each body, and single sites: those of no body, or of one too small to turn."""
+    bodies = [np.flatnonzero(labels == body) for body in np.unique(labels[labels >= 0])]
+    large = [members for members in bodies if len(members) >= _TURNING]
+    alone = np.setdiff1d(np.arange(len(labels)), [*chain.from_iterable(large)])
+    return [*large, *alone[:, None]]
 
 
 def _sums(levels: list[list[Ints]], of: Callable[[Ints], float]) -> Floats:
@@ -267,12 +269,5 @@ def _rest(learned: Floats, test: Floats) -> float:
     """Squares that are left of snapshots of a body when its learned shape is laid onto them."""
     if learned.shape[1] == 1:
         return 0.0
-    shape = fits.shape_of(learned)
-    poses = fits.fit(shape.places, test)
-    if poses.unique.all():
-        return float(((poses.into(test) - shape.places) ** 2).sum())
-    about = test - test.mean(axis=1, keepdims=True)  # a line: what sites vary along it
-    direction = np.linalg.svd(about)[2][:, 0]
-    along = np.einsum("tsi,ti->ts", about, direction)
-    along = along * np.sign((along * along[:1]).sum(axis=1))[:, None]
-    return float(((along - along.mean(axis=0)) ** 2).sum() + (about**2).sum() - (along**2).sum())
+    shape = fits.shape_of(learned).places
+    return float(((fits.fit(shape, test).into(test) - shape) ** 2).sum())
