@@ -140,7 +140,7 @@ def with_bonds(result: Analysis, energies: Sequence[float], spread: float) -> An
         heights = result.hierarchy.core_heights() + spread * np.array([[-1.0], [0.0], [1.0]])
         nothing = np.zeros((1, 1))
         many = timme.rigidity.Together(
-            *(nothing, nothing, np.zeros(3, int), np.zeros(3, int), heights, -1.0, ())
+            *(nothing, nothing, np.zeros(3, int), np.zeros(3, int), heights)
         )
         rigid = replace(rigid, together=many)
     return replace(result, rigidity=rigid)

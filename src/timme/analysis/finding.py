@@ -164,9 +164,8 @@ def _agreement(comparison: Any) -> Words:
         elif found.best_rand <= chance.high:
             agree = "agree as a whole, but in no clusters beyond chance"
         sentence = f"{both} {agree}: {index}, chance {chance.median:.2f} (p = {chance.p:.2g})."
-    notes = [note for note in comparison.common.notes if "are in both" not in note]
     makers = (_best_cutoffs, _shared, _search_by_chance, _matched)
-    return Words(sentence, notes, facts=[make(comparison) for make in makers])
+    return Words(sentence, comparison.common.notes, facts=[make(comparison) for make in makers])
 
 
 def _origin(analysis: Analysis) -> str:
