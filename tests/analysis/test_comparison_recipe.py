@@ -215,7 +215,7 @@ def test_what_is_no_result_is_refused(compared: Comparison, tmp_path: Path) -> N
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         compare(one, tmp_path / "gone")
     particles = replace(one, system=System.without_places(Atoms.unnamed(90)))
-    with pytest.raises(ValueError, match="molecules and particles cannot be compared"):
+    with pytest.raises(ValueError, match="no site is in both, or less than 30%"):
         compare(one, particles)
     with pytest.raises(ValueError, match="there is no option cutoff=: use cutoffs="):
         compare(one, one, cutoff=1.0)
