@@ -21,6 +21,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import timme
+from timme.hierarchy.partition import rand_index
 
 # Domains of adenylate kinase, the NMP-binding domain and the lid, as two publications list them:
 # Whitford and others 2007, and Müller and others 1996. All other residues are the core.
@@ -104,7 +105,7 @@ def main() -> None:
             except (FileNotFoundError, ImportError):
                 continue
             labels = labels - labels[labels >= 0].min() * (labels >= 0)
-            rands = [timme.comparison.overlap(labels - labels.min(), each).rand for each in truths]
+            rands = [rand_index(labels, each) for each in truths]
             rand = ", ".join(f"{each:.2f}" for each in rands)
             n_clusters, n_out = labels.max() + 1, (labels < 0).sum()
             print(f"| {name} | {n_clusters} | {n_out} | {rand} | {taken:.2f} s |")

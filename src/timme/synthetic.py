@@ -64,7 +64,6 @@ def chain(
     >>> chain(5, 3).n_sites
     6
     """
-    _check("a chain", n_links=n_links, n_snapshots=n_snapshots, link_length=link_length)
     steps = link_length * directions((n_snapshots, n_links), np.random.default_rng(seed))
     start = np.zeros((n_snapshots, 1, 3))
     joints = np.concatenate([start, np.cumsum(steps, axis=1)], axis=1)
@@ -230,7 +229,6 @@ def elastic(
     >>> elastic(100, 5).n_sites
     100
     """
-    _check("an elastic solid", n_sites=n_sites, n_snapshots=n_snapshots, density=density)
     rng = np.random.default_rng(seed)
     n_waves, per_axis = 12, int(np.ceil(n_sites ** (1 / 3)))
     lattice = np.column_stack(np.unravel_index(np.arange(n_sites), (per_axis,) * 3))
@@ -289,12 +287,6 @@ def tumble(snapshots: Floats, rng: np.random.Generator) -> Floats:
     shifts = rng.normal(0.0, 10.0, (len(snapshots), 1, 3))
     turns[0], shifts[0] = np.eye(3), 0.0
     return np.asarray(snapshots @ turns + shifts)
-
-
-def _check(what: str, **sizes: float) -> None:
-    for name, size in sizes.items():
-        if not size > 0:
-            raise ValueError(f"{what} needs {name} above 0, got {size}")
 
 
 def _arrange(sizes: Sequence[int], rng: np.random.Generator) -> tuple[list[Floats], Floats]:

@@ -141,7 +141,7 @@ def with_bonds(result: Analysis, energies: Sequence[float], spread: float) -> An
         heights = result.hierarchy.core_heights() + spread * np.array([[-1.0], [0.0], [1.0]])
         nothing = np.zeros((1, 1))
         many = timme.rigidity.Together(
-            *(nothing, nothing, np.zeros(3, int), np.zeros(3, int), heights, -1.0, ())
+            *(nothing, nothing, np.zeros(3, int), np.zeros(3, int), heights)
         )
         rigid = replace(rigid, together=many)
     return replace(result, rigidity=rigid)
@@ -224,7 +224,7 @@ def test_what_is_no_result_is_refused(compared: Comparison, tmp_path: Path) -> N
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         compare(one, tmp_path / "gone")
     particles = replace(one, system=System.without_places(Atoms.unnamed(90)))
-    with pytest.raises(ValueError, match="molecules and particles cannot be compared"):
+    with pytest.raises(ValueError, match="no site is in both, or less than 30%"):
         compare(one, particles)
     with pytest.raises(ValueError, match="there is no option cutoff=: use cutoffs="):
         compare(one, one, cutoff=1.0)

@@ -100,7 +100,7 @@ def test_atoms_are_matched_by_name_within_residues() -> None:
     ("first", "second", "options", "message"),
     [
         (protein(range(1, 61)), protein(range(1, 61), seed=9), {}, "different molecules"),
-        (protein(range(1, 61)), Atoms.unnamed(60), {}, "molecules and particles"),
+        (protein(range(1, 61)), Atoms.unnamed(60), {}, "less than 30%"),
         (protein(range(9)), protein(range(8)), {"chains": {"Z": "A"}}, "no chain 'Z': its chains"),
         (protein(range(9)), protein(range(8)), {"chains": {"A": "Q"}}, "second has no chain 'Q'"),
         (protein(range(1, 9)), protein(range(11, 19)), {"align": "number"}, "no site is in both"),

@@ -148,12 +148,6 @@ def test_waters_ions_and_unknown_molecules_get_none() -> None:
     assert [note for note in made.notes if "A/CYS 4" in note and "dictionary" in note]
 
 
-@pytest.mark.parametrize("ph", [math.nan, -1.0])
-def test_impossible_acidity_is_refused(ph: float) -> None:
-    with pytest.raises(ValueError, match="the pH is a number from 0 to 14"):
-        add_hydrogens(residue("LYS"), ph=ph)
-
-
 # ---- turning -------------------------------------------------------------------------------------
 
 

@@ -306,7 +306,11 @@ def unseen() -> Ensemble:
         (lambda: without_hydrogens(structure("1bnr")), {}, "hydrogen bonds need .*add_hydrogens"),
         (trace, {}, "needs covalent bonds, and there are none between 110"),
         (lambda: Ensemble.from_array(np.zeros((1, 3, 2))), {}, "atoms in space, got 2 dimensions"),
-        (lambda: Ensemble.from_array(np.zeros((1, 3, 3)), unit="µm"), {}, "got unit 'µm'.*unit="),
+        (
+            lambda: Ensemble.from_array(np.zeros((1, 3, 3)), unit="µm"),
+            {},
+            "in the unit 'µm'.*unit=",
+        ),
         (unseen, {}, "atom 2 is not seen: leave out"),
         (hydroxyl, {"tethers": "some"}, "tethers must be shortest, all or none, got 'some'"),
         (hydroxyl, {"cutoff": float("nan")}, "an energy is one number in kcal/mol"),

@@ -157,9 +157,8 @@ def _agreement(comparison: Comparison) -> Words:
         draws = f"{'shifted along the chain' if along else 'permuted'}, {len(chance.rand)} times"
         same = f"the same search with {names[1]} {draws}"
         by_chance = Fact("chance", f"{same}: 95 % below {chance.high:.2f}")
-    notes = [note for note in comparison.common.notes if "are in both" not in note]
     facts = [_best_cutoffs(comparison), _shared(comparison), by_chance, _matched(comparison)]
-    return Words(sentence, notes, facts=facts)
+    return Words(sentence, comparison.common.notes, facts=facts)
 
 
 def _origin(name: str, analysis: Analysis) -> str:

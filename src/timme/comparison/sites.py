@@ -69,17 +69,11 @@ def common_sites(
     >>> found.second
     array([0, 1, 2])
     """
-    molecular = [bool((atoms.resnames != "").any()) for atoms in (first, second)]
-    if molecular[0] != molecular[1]:
-        which = "first" if molecular[0] else "second"
-        raise ValueError(
-            f"only the {which} has residues: molecules and particles cannot be compared"
-        )
     columns = ("chains", "resids", "icodes", "names", "resnames")
     same = all(np.array_equal(getattr(first, name), getattr(second, name)) for name in columns)
     if same and chains is None:
         every = frozen(np.arange(len(first)))
-        return Common(every, every, _counts(first, second, every, every))
+        return Common(every, every, ())
     one, other = _residues_by_chain(first), _residues_by_chain(second)
     chosen = dict(chains or {})
     sides = ("first", {*chosen}, one), ("second", {*chosen.values()}, other)
@@ -110,8 +104,10 @@ def common_sites(
     renamed = [f"{a or '(blank)'} is {b or '(blank)'}" for a, b in paired.items() if a != b]
     if renamed:
         notes.append(f"chains of the first in the second: {', '.join(renamed)}")
-    notes = [*_counts(first, second, rows, partners), *filter(None, notes)]
-    return Common(frozen(rows), frozen(partners), tuple(notes))
+    differ = int(np.count_nonzero(first.resnames[rows] != second.resnames[partners]))
+    if differ:
+        notes.insert(0, f"{differ:,} of {len(rows):,} sites are in residues of another name")
+    return Common(frozen(rows), frozen(partners), tuple(filter(None, notes)))
 
 
 def _residues_by_chain(atoms: Atoms) -> dict[str, Residues]:
@@ -162,19 +158,9 @@ def _match_atoms(
     """Match sites of two residues by atom name; single sites of different names match as well."""
     if len(sites) == len(partners) == 1:
         return [(sites[0], partners[0])]
-    names = [str(first.names[site]) for site in sites]
-    others = [str(second.names[site]) for site in partners]
+    names, others = first.names[sites].tolist(), second.names[partners].tolist()
     return [
         (site, partners[others.index(name)])
         for site, name in zip(sites, names, strict=True)
         if names.count(name) == others.count(name) == 1
     ]
-
-
-def _counts(first: Atoms, second: Atoms, rows: Ints, columns: Ints) -> tuple[str, ...]:
-    sizes = f"{len(first):,} in the first and {len(second):,} in the second"
-    notes = [f"{len(rows):,} sites are in both, of {sizes}"]
-    differ = int(np.count_nonzero(first.resnames[rows] != second.resnames[columns]))
-    if differ:
-        notes.append(f"{differ:,} of these are in residues of another name")
-    return tuple(notes)

@@ -63,31 +63,26 @@ class Structure(Described):
         """Return one snapshot of an ensemble in Å, counted from 0."""
         prefix, length = ensemble.prefix, angstroms(ensemble.unit)
         if ensemble.n_dimensions != 3 or length is None:
-            got = f"{ensemble.n_dimensions} dimensions" if length else f"unit {ensemble.unit!r}"
             raise ValueError(
-                f"{prefix}rigidity needs atoms in space, got {got}: read a file of atoms, such as "
-                "PDB or mmCIF, or give the unit where it is wrong (unit='Å')"
+                f"{prefix}rigidity needs atoms in space, got {ensemble.n_dimensions} dimensions in "
+                f"the unit {ensemble.unit!r}: give the unit where it is wrong (unit='Å')"
             )
         coordinates, box = ensemble.snapshot(model)
-        unseen = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
-        if len(unseen):
-            raise ValueError(
-                f"{prefix}atom {ensemble.site_label(int(unseen[0]))} is not seen: leave out atoms "
-                "or snapshots that are not complete"
-            )
+        unseen = ~np.isfinite(coordinates).all(axis=1)
+        if unseen.any():
+            label = ensemble.site_label(int(unseen.argmax()))
+            raise ValueError(f"{prefix}atom {label} is not seen: leave out incomplete snapshots")
         images = None if ensemble.images is None else Images(ensemble.images.molecules)
         boxes = Boxes.of(None if box is None else length * box[None], 1, 3, images)
         return cls(ensemble.sites, length * coordinates.astype(np.float64), boxes)
 
     def vectors(self, start: Ints, end: Ints) -> Floats:
         """Return the shortest vectors (pairs, 3) between pairs of atoms, in Å."""
-        shortest: Floats = self.boxes.between(self.coordinates[None], start, end)[0]
-        return shortest
+        return np.asarray(self.boxes.between(self.coordinates[None], start, end)[0])
 
     def distances(self, start: Ints, end: Ints) -> Floats:
         """Return the shortest distances (pairs,) between pairs of atoms, in Å."""
-        lengths: Floats = np.linalg.norm(self.vectors(start, end), axis=1)
-        return lengths
+        return np.asarray(np.linalg.norm(self.vectors(start, end), axis=1))
 
     def pairs(self, atoms: Ints, reach: float) -> Ints:
         """Return the pairs (pairs, 2) of some atoms, ascending, that are near; sorted."""
@@ -204,26 +199,21 @@ class Chemistry:
 
     def _short(self) -> Bools:
         """Return which bonds are too short for single ones."""
-        elements: Strings = np.sort(self.atoms.elements[self.bonds], axis=1)
-        lengths = self.structure.distances(*self.bonds.T)
-        short = np.zeros(len(lengths), np.bool_)
-        for pair, limit in _SHORT.items():
-            short |= (elements == pair).all(axis=1) & (lengths < limit)
-        return short
+        elements = np.sort(self.atoms.elements[self.bonds], axis=1).tolist()
+        limits = [_SHORT.get((one, other), 0.0) for one, other in elements]
+        return np.asarray(self.structure.distances(*self.bonds.T) < limits)
 
     def _locked(self) -> Bools:
+        flat, known = self._is_flat(), self._by_name()[1][self.bonds].all(axis=1)
         inner = self.planar & (self.degrees >= 2) & self.is_element("C", "N")
-        locked: Bools = np.all(inner[self.bonds], axis=1)
-        unknown = locked & ~self._by_name()[1][self.bonds].all(axis=1)
-        locked[unknown] = (self._short() & self._is_flat())[unknown]
+        locked = inner[self.bonds].all(axis=1) & (known | (self._short() & flat))
         # Esters and the like: flat bonds between carbonyl and an oxygen that bears another carbon.
         carbons = self.is_element("C")
         carbonyl = carbons & self.planar & (self.beside(self.free_oxygens) > 0)
         bridge = self.is_element("O") & (self.degrees == 2) & (self.beside(carbons) == 2)
-        one, other = self.bonds.T
-        esters = (carbonyl[one] & bridge[other]) | (carbonyl[other] & bridge[one])
-        locked |= esters & (self.structure.distances(one, other) <= _ESTER) & self._is_flat()
-        return locked
+        esters = (carbonyl[self.bonds] & bridge[self.bonds[:, ::-1]]).any(axis=1)
+        esters &= self.structure.distances(*self.bonds.T) <= _ESTER
+        return np.asarray(locked | (esters & flat))
 
     def _is_flat(self) -> Bools:
         """Return whether the planes at both ends of each bond are turned by less than 30°."""
@@ -250,8 +240,7 @@ class Chemistry:
         nitrogens = self.is_element("N") & (degrees <= np.where(self.planar, 2, 3)) & ~seeming
         oxygens = self.is_element("O") & (degrees <= 2)
         sulphurs = self.is_element("S", "Se") & ~self.has_hydrogen & (degrees <= 2)
-        acceptors: Bools = (degrees >= 1) & (oxygens | nitrogens | sulphurs)
-        return acceptors
+        return np.asarray((degrees >= 1) & (oxygens | nitrogens | sulphurs))
 
     def _positive(self) -> Bools:
         nitrogens = self.is_element("N")
@@ -260,17 +249,15 @@ class Chemistry:
         shared = self.is_element("C") & self.planar & (self.beside(full) >= 2)
         shared &= self.beside(full) == self.beside(nitrogens)
         shared &= self.beside(self.free_oxygens | self.is_element("S")) == 0
-        charged: Bools = (nitrogens & (self.degrees == 4)) | (full & (self.beside(shared) > 0))
-        charged &= self.has_hydrogen
-        return charged
+        charged = (nitrogens & (self.degrees == 4)) | (full & (self.beside(shared) > 0))
+        return np.asarray(charged & self.has_hydrogen)
 
     def _negative(self) -> Bools:
         free = self.beside(self.free_oxygens)
         centres = self.is_element("C") & (free == 2)
         centres |= self.is_element("P") & (free >= 1)
         centres |= self.is_element("S", "N") & (free >= 3)
-        charged: Bools = self.free_oxygens & (self.beside(centres) > 0)
-        return charged
+        return np.asarray(self.free_oxygens & (self.beside(centres) > 0))
 
 
 def parent_residues(resnames: Strings) -> Strings:

@@ -47,8 +47,9 @@ def find_tethers(structure: Structure, chemistry: Chemistry, which: Tethers = "s
     tied = lengths < radii[pairs].sum(axis=1) + _TETHER_GAP
     tied &= residues[:, 0] != residues[:, 1]
     tied[tied] = chemistry.far_apart(*pairs[tied].T)
-    kept: Ints = pairs[tied]
-    return kept if which == "all" else kept[_shortest(kept, lengths[tied], residues[tied])]
+    if which == "shortest":
+        tied[tied] = _shortest(pairs[tied], lengths[tied], residues[tied])
+    return np.asarray(pairs[tied])
 
 
 def metal_bonds(structure: Structure, allowed: Bools) -> Ints:
@@ -65,8 +66,7 @@ def metal_bonds(structure: Structure, allowed: Bools) -> Ints:
     near = structure.cross_pairs(metals, ligands, reach)
     bound = near[structure.distances(*near.T) <= radii[near].sum(axis=1)]
     given = structure.atoms.bonds @ [len(elements), 1]
-    new: Ints = bound[~np.isin(np.sort(bound, axis=1) @ [len(elements), 1], given)]
-    return new
+    return np.asarray(bound[~np.isin(np.sort(bound, axis=1) @ [len(elements), 1], given)])
 
 
 def find_stacks(structure: Structure) -> Ints:
@@ -93,8 +93,7 @@ def find_stacks(structure: Structure) -> Ints:
     pairs = np.stack(np.broadcast_arrays(rings[one, :, None], rings[other, None, :]), axis=-1)
     pairs = pairs[stacked].reshape(-1, 36, 2)
     lengths = structure.distances(*pairs.reshape(-1, 2).T).reshape(-1, 36)
-    nearest: Ints = pairs[np.arange(len(pairs)), lengths.argmin(axis=1)]
-    return nearest
+    return np.asarray(pairs[np.arange(len(pairs)), lengths.argmin(axis=1)])
 
 
 def _shortest(pairs: Ints, lengths: Floats, residues: Ints) -> Bools:

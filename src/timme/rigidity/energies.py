@@ -220,5 +220,5 @@ def _angles(first: Floats, second: Floats) -> Floats:
     """Return angles between vectors, 90° where one has no length."""
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     products = np.einsum("ij,ij->i", first, second)
-    cosines: Floats = products / np.where(lengths > 0, lengths, 1.0)
-    return np.arccos(np.clip(cosines, -1.0, 1.0))
+    cosines = products / np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.arccos(np.clip(cosines, -1.0, 1.0)))

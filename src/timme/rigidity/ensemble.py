@@ -26,15 +26,6 @@ APART = Quantity("fraction apart", words="fraction of snapshots apart")
 _LARGEST = 20_000  # sites of which a matrix is made
 
 
-class _Snapshot(NamedTuple):
-    """What one snapshot says."""
-
-    clusters: Ints  # (sites,)
-    floppy_modes: int
-    heights: Floats  # (sites,), energies at which they join the core
-    notes: tuple[str, ...]
-
-
 class Stability(NamedTuple):
     """How strongly hydrogen bonds hold sites: energies in kcal/mol, NaN where none does."""
 
@@ -55,10 +46,6 @@ class Together(Described):
         Internal degrees of freedom, and sites in the largest cluster.
     stability : ndarray, shape (snapshots, sites)
         Energy at which each site joins the core in kcal/mol, NaN where it never does.
-    cutoff : float
-        In kcal/mol.
-    notes : tuple of str
-        Those of the first network.
     """
 
     fractions: Floats
@@ -66,8 +53,6 @@ class Together(Described):
     floppy_modes: Ints
     largest: Ints
     stability: Floats
-    cutoff: float
-    notes: tuple[str, ...]
 
     def hierarchy(self) -> Hierarchy:
         """Join sites that are together in most snapshots first.
@@ -136,19 +121,18 @@ def together(
     shared = (_of_frames(ensemble, []), checked_energy(cutoff), counted, options)
     frames = ((place, *ensemble.snapshot(place)) for place in range(n_snapshots))
     held = np.zeros((len(counted), len(counted)))
-    found = list[_Snapshot]()
-    for one in run.engine.map(_analyse_snapshot, shared, frames):
-        held[one.clusters[:, None] == one.clusters] += weights[len(found)]
-        found.append(one)
+    found = list[tuple[int, int, Floats]]()
+    for clusters, floppy_modes, heights in run.engine.map(_analyse_snapshot, shared, frames):
+        held[clusters[:, None] == clusters] += weights[len(found)]
+        found.append((floppy_modes, np.bincount(clusters).max(), heights))
         run.tell(len(found), n_snapshots)
+    modes, largest, stable = (frozen(np.array(values)) for values in zip(*found, strict=True))
     return Together(
         fractions=frozen(held / held[0, 0]),  # a site is with itself in all of them
         apart=frozen((held[0, 0] - held) / held[0, 0]),
-        floppy_modes=frozen(np.array([one.floppy_modes for one in found])),
-        largest=frozen(np.array([np.bincount(one.clusters).max() for one in found])),
-        stability=frozen(np.array([one.heights for one in found])),
-        cutoff=cutoff,
-        notes=found[0].notes,
+        floppy_modes=modes,
+        largest=largest,
+        stability=stable,
     )
 
 
@@ -224,7 +208,8 @@ def perturbed(
 def _analyse_snapshot(
     shared: tuple[Ensemble, float, Ints, dict[str, Any]],
     frame: tuple[int, Coordinates, Floats | None],
-) -> _Snapshot:
+) -> tuple[Ints, int, Floats]:
+    """Return clusters and core heights of the sites that count, and floppy modes."""
     (ensemble, cutoff, counted, options), (number, places, box) = shared, frame
     try:
         held = network(_of_frames(ensemble, [places], box), cutoff=max(cutoff, 0.0), **options)
@@ -232,7 +217,7 @@ def _analyse_snapshot(
         raise ValueError(f"snapshot {number + 1}: {error}") from None
     found = decompose(held, cutoff)
     heights = dilute(held).restrict(counted).core_heights()
-    return _Snapshot(found.clusters[counted], found.floppy_modes, heights, held.notes)
+    return found.clusters[counted], found.floppy_modes, heights
 
 
 def _of_frames(ensemble: Ensemble, places: npt.ArrayLike, box: Floats | None = None) -> Ensemble:

@@ -7,9 +7,9 @@ field, and always gives the same answer. It leaves open how hydroxyls and other 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._text import counted
-from timme.engine.checkpoint import DEFAULT, Progress, Run
+from timme.engine.checkpoint import Progress, Run
 from timme.ensemble import Ensemble, Images
 from timme.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
 from timme.ensemble.bonds import adjacency
@@ -74,15 +74,12 @@ def add_hydrogens(
         That snapshot, in Å; hydrogens follow the other atoms of their residue. ``notes`` name
         molecules that the chemical component dictionary does not know, which get none.
     """
-    if not 0 <= ph <= 14:
-        raise ValueError(f"the pH is a number from 0 to 14, got {ph!r}")
     structure = Structure.of(ensemble, model)
     old = structure.atoms
     water = is_water(old)
-    n_there = np.count_nonzero(np.isin(old.elements, HYDROGENS) & ~water)
-    if n_there:
+    if (np.isin(old.elements, HYDROGENS) & ~water).any():
         raise ValueError(
-            f"{ensemble.prefix}there are {n_there} hydrogens already: use them, or leave them out "
+            f"{ensemble.prefix}there are hydrogens already: use them, or leave them out "
             "(select='not element H') to have all of them placed anew"
         )
     run = Run.of(progress=progress)
@@ -90,7 +87,8 @@ def add_hydrogens(
     array, unknown = _as_array(structure)
     bearing = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
     made, owners = _place(structure, array, bearing)
-    made = turn_hydrogens(made, run=run) if turn else made
+    run.tell(50, 100)
+    made = turn_hydrogens(made) if turn else made
     run.tell(100, 100)
     notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
     strange = np.flatnonzero(unknown & ~water)
@@ -109,7 +107,7 @@ def add_hydrogens(
     )
 
 
-def turn_hydrogens(structure: Structure, *, run: Run = DEFAULT) -> Structure:
+def turn_hydrogens(structure: Structure) -> Structure:
     """Return a structure whose hydroxyls, thiols and ammonium have their strongest bonds.
 
     The energy of a rotor is that of the strongest bond of each of its hydrogens, and more for each
@@ -119,7 +117,7 @@ def turn_hydrogens(structure: Structure, *, run: Run = DEFAULT) -> Structure:
     """
     chemistry = Chemistry(structure)
     rotors = _rotors(chemistry)
-    energies = _rotor_energies(chemistry, rotors, run)
+    energies = _rotor_energies(chemistry, rotors)
     clashes = _rotor_clashes(structure, rotors)
     states = np.zeros(len(rotors.donors), np.int64)
     links = adjacency(np.array([*clashes], np.int64).reshape(-1, 2), len(states))
@@ -128,7 +126,12 @@ def turn_hydrogens(structure: Structure, *, run: Run = DEFAULT) -> Structure:
         members = np.flatnonzero(groups == group)
         for start in range(0, len(members), _TOGETHER):
             chosen = members[start : start + _TOGETHER].tolist()
-            states[chosen] = _best_states(chosen, energies, clashes)
+            places = np.ix_(*len(chosen) * [np.arange(_STEPS)])
+            total = sum(energies[place, rotor] for place, rotor in zip(places, chosen, strict=True))
+            for (i, one), (j, other) in combinations(enumerate(chosen), 2):
+                if (one, other) in clashes:
+                    total = total + clashes[one, other][places[i], places[j]]
+            states[chosen] = np.unravel_index(np.argmin(total), np.shape(total))
             for one, other in clashes:
                 if one in chosen:
                     energies[:, other] += clashes[one, other][states[one]]
@@ -190,8 +193,7 @@ def _set_charges(structure: Structure, array: Any, ph: float) -> Bools:
     array.set_annotation("charge", charges)
     # Before and after a gap, carbonyls and nitrogens lack the next amino acid.
     lost = (names == "C") | ((names == "N") & (degrees < 2) & (charges == 0))
-    may: Bools = ~(full | bound | (lost & filter_amino_acids(array)))
-    return may
+    return np.asarray(~(full | bound | (lost & filter_amino_acids(array))))
 
 
 def _place(structure: Structure, array: Any, bearing: Bools) -> tuple[Structure, Ints]:
@@ -222,8 +224,7 @@ def _place(structure: Structure, array: Any, bearing: Bools) -> tuple[Structure,
 # ---- turning -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rotors:
+class _Rotors(NamedTuple):
     """Donors with one heavy neighbour, about the bond to which their hydrogens turn."""
 
     donors: Ints  # (rotors,), ascending
@@ -256,7 +257,7 @@ def _rotors(chemistry: Chemistry) -> _Rotors:
     return _Rotors(donors, hydrogens, owners, turned)
 
 
-def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
+def _rotor_energies(chemistry: Chemistry, rotors: _Rotors) -> Floats:
     """Return the energy of each rotor in each state (states, rotors), other rotors left aside."""
     structure, hydrogens = chemistry.structure, rotors.hydrogens
     still = np.setdiff1d(np.arange(len(structure.atoms)), hydrogens)
@@ -276,12 +277,11 @@ def _rotor_energies(chemistry: Chemistry, rotors: _Rotors, run: Run) -> Floats:
         lowest += _PENALTY * np.bincount(touching, minlength=len(allowed))
         lowest += _LEAST * min(state, _STEPS - state)
         energies[state] = np.bincount(rotors.owners, lowest[hydrogens], len(rotors.donors))
-        run.tell(50 + 50 * (state + 1) // _STEPS, 100)
     return energies
 
 
 def _rotor_clashes(structure: Structure, rotors: _Rotors) -> dict[tuple[int, int], Floats]:
-    """Return what it costs that two rotors touch, for those that can."""
+    """Return what it costs that two rotors touch (states, states), for those that can."""
     found = dict[tuple[int, int], Floats]()
     for pair in structure.pairs(rotors.donors, _NEAR):
         one, other = np.searchsorted(rotors.donors, pair).tolist()
@@ -292,17 +292,3 @@ def _rotor_clashes(structure: Structure, rotors: _Rotors) -> dict[tuple[int, int
         if touching.any():
             found[one, other] = _PENALTY * touching
     return found
-
-
-def _best_states(
-    group: list[int], energies: Floats, clashes: dict[tuple[int, int], Floats]
-) -> tuple[int, ...]:
-    """Return the states of some rotors that have the lowest energy together."""
-    states = np.ix_(*len(group) * [np.arange(_STEPS)])
-    total = np.zeros((_STEPS,) * len(group))
-    for place, rotor in enumerate(group):
-        total += energies[states[place], rotor]
-    for one, other in combinations(range(len(group)), 2):
-        if (group[one], group[other]) in clashes:
-            total += clashes[group[one], group[other]][states[one], states[other]]
-    return tuple(map(int, np.unravel_index(total.argmin(), total.shape)))

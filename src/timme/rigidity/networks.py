@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings, frozen, index_pairs
-from timme._text import Described, one_line, write_atomically
+from timme._text import Described, is_number, one_line, write_atomically
 from timme.ensemble import Ensemble
 from timme.ensemble.atoms import HYDROGENS, Atoms
 from timme.ensemble.residues import is_water, residue_index
@@ -260,12 +260,12 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
     if rows.empty or not set(_HEADER) <= set(rows):
         raise ValueError(f"{path}: constraints need the columns {', '.join(_HEADER)}, and one row")
     n_sites, kinds = ensemble.n_sites, rows["kind"].to_numpy(np.str_)
-    bars, energies, one, other = (
-        np.array([_number(text) for text in rows[name]]) for name in _HEADER[1:5]
+    bars, energies, one, other = (  # to the last bit, unlike pandas 2
+        np.array([float(text) if is_number(text) else math.nan for text in rows[name]])
+        for name in _HEADER[1:5]
     )
-    weak = np.isin(kinds, WITH_ENERGY)
-    families = np.select([weak, np.isin(kinds, _SOFT)], ["weak", kinds], "covalent")
-    keys = DataFrame([families, np.fmin(one, other), np.fmax(one, other)]).T
+    weak, soft = (np.isin(kinds, some) for some in (WITH_ENERGY, _SOFT))
+    keys = DataFrame([np.where(soft, kinds, ""), np.fmin(one, other), np.fmax(one, other)]).T
     labels = {site + 1: ensemble.site_label(site) for site in range(n_sites)}
     differ = [
         (rows[f"label {n}"] != "") & (rows[f"label {n}"] != [labels.get(end, "") for end in ends])
@@ -293,14 +293,6 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
         energies=frozen(energies),
         notes=(f"the constraints are those of {path}",),
     )
-
-
-def _number(text: str) -> float:
-    """Return the number in a text to the last bit, unlike pandas 2; NaN if it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def checked_energy(given: float) -> float:
@@ -360,8 +352,7 @@ def _bare(chemistry: Chemistry) -> Bools:
     usual = np.where(np.isin(names, ("N", "NE", "NE1")), 2, 1)
     polar = np.isin(chemistry.parents, DONATING) & chemistry.is_element("N")
     polar |= (names == "N") | np.isin(names, ("OG", "OG1", "OH"))
-    bare: Bools = chemistry.protein & polar & ~chemistry.has_hydrogen & (degrees == usual)
-    return bare
+    return np.asarray(chemistry.protein & polar & ~chemistry.has_hydrogen & (degrees == usual))
 
 
 def _incomplete(chemistry: Chemistry, first: Ints) -> Ints:
