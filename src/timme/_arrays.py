@@ -53,6 +53,14 @@ def index_pairs(given: npt.ArrayLike, count: int, what: str) -> Ints:
     return array.astype(np.int64)
 
 
+def whole(given: object, least: int, what: str, most: float = np.inf) -> int:
+    """Check a whole number within a range."""
+    if not (isinstance(given, int | np.integer) and least <= given <= most):
+        span = f"of at least {least}" if most == np.inf else f"from {least} to {most}"
+        raise ValueError(f"{what} must be a whole number {span}, got {given!r}")
+    return int(given)
+
+
 def numbers(given: npt.ArrayLike, what: str) -> Floats:
     """Check an array of real numbers and convert it to double precision."""
     try:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -80,7 +82,7 @@ def find_contacts(
         starts = range(loop.done, n_snapshots, _span_length(centres))
         with closing(_search(search, starts, run.engine)) as found:
             for start, more in zip(starts, found, strict=True):
-                counts = _sum(counts, more)
+                counts = counts + more if counts.nnz > 0 else more
                 _refuse_too_many(search, counts.nnz)
                 loop.advance(min(start + starts.step, n_snapshots), state)
     first = np.repeat(np.arange(centres.n_sites), np.diff(counts.indptr))
@@ -135,7 +137,7 @@ def _search_span(shared: tuple[Search, int, Threads], start: int) -> sparse.csr_
     search, length, threads = shared
     centres, stop = search[0], min(start + length, search[0].n_snapshots)
     blocks = [centres.block(first) for first in range(start, stop, centres.block_length)]
-    counts = _counts(centres, np.empty((0, 3), np.int32))
+    counts = list[sparse.csr_array]()
     for window in _windows(search, blocks):
         n_leaves = window[1][1][1]
         bounds = np.linspace(0, n_leaves, min(_TILES, n_leaves) + 1).astype(int)
@@ -143,22 +145,15 @@ def _search_span(shared: tuple[Search, int, Threads], start: int) -> sparse.csr_
         for part in threads.map(_search_tile, window, tiles):
             found.append(part)
             _refuse_too_many(search, sum(map(len, found)))
-        counts = _sum(counts, _counts(centres, np.concatenate(found)))
-    return counts
-
-
-def _sum(counts: sparse.csr_array, more: sparse.csr_array) -> sparse.csr_array:
-    """Add counts of other snapshots; a sum with nothing takes as long as any other."""
-    return counts + more if counts.nnz > 0 else more
+        counts.append(_counts(centres, np.concatenate(found)))
+    return reduce(add, counts)
 
 
 def _search_tile(window: tuple[Any, ...], leaves: tuple[int, int]) -> Ints:
     """Return contacts (contacts, 3) of some leaves: lower point, higher point, and how often."""
     radius, tree, xyz, order, boxes = window
-    pairs, n_dimensions = kernel.near_pairs(leaves, tree, radius), xyz.shape[1]
-    if boxes[0] == OPEN and n_dimensions == 3:
-        return np.asarray(kernel.contacts_in_space(xyz, order, pairs, radius))
-    return np.asarray(kernel.contacts_in_boxes(xyz, order, pairs, radius, *boxes))
+    pairs = kernel.near_pairs(leaves, tree, radius)
+    return np.asarray(kernel.contacts_of(xyz, order, pairs, radius, *boxes))
 
 
 def _counts(centres: Ensemble, found: Ints) -> sparse.csr_array:

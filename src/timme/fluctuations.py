@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
-from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
+from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers, whole
 from timme._text import Described, require
 from timme.engine.checkpoint import Checkpoint, Progress, Run
 from timme.engine.moments import Metric, Moments, known_metric, unit_of_distances
@@ -333,29 +333,18 @@ def choose_overlap(objects: Objects, min_overlap: Overlap) -> int:
     n_snapshots = ensemble.n_counting
     usual = max(2, math.ceil(n_snapshots / 2)) if ensemble.gaps else n_snapshots
     if min_overlap == "auto" and ensemble.gaps:
-        return min(usual, kept_by_half(most_shared(objects)))
+        return min(usual, max(2, longest_overlap(objects)))
     overlap = usual if min_overlap in {None, "auto"} else min_overlap
-    if not isinstance(overlap, int | np.integer) or not 2 <= overlap <= n_snapshots:
-        raise ValueError(
-            f"min_overlap= is 'auto' or a number of snapshots from 2 to {n_snapshots}, got "
-            f"{min_overlap!r}"
-        )
-    return int(overlap)
+    return whole(overlap, 2, "min_overlap=, unless it is 'auto',", n_snapshots)
 
 
-def kept_by_half(shared: Ints) -> int:
-    """Return the longest overlap, 2 or more, that keeps half of the objects of `most_shared`."""
-    ordered = np.sort(shared)[::-1]
-    return max(2, int(ordered[(len(ordered) - 1) // 2]))
-
-
-def most_shared(objects: Objects) -> Ints:
-    """Return how many snapshots each object shares with the one that shares most with it."""
+def longest_overlap(objects: Objects) -> int:
+    """Return the longest overlap that half of the objects share with another."""
     most = np.zeros(len(objects), np.int64)
     for rows, partners, common in _shared_by_block(_seen_objects(objects)):
         others = np.where(rows[:, None] == partners, 0, common)
         most[rows] = others.max(axis=1, initial=0).astype(np.int64)
-    return most
+    return int(np.sort(most)[len(most) // 2])
 
 
 def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
@@ -378,10 +367,9 @@ def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
 
 def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
     """Refuse pairs of which none shares enough snapshots, and name an overlap that would do."""
-    shared = most_shared(objects)
-    advice = f"min_overlap={kept_by_half(shared)} keeps half of all objects, and 'auto' chooses it"
-    if shared.max() < 2:
-        advice = "no two are seen together in 2 snapshots, so longer tracks are needed"
+    longest, advice = longest_overlap(objects), "longer tracks or other pairs are needed"
+    if 2 <= longest < overlap:
+        advice = f"min_overlap={longest} keeps half of all objects, and 'auto' chooses it"
     raise ValueError(
         f"{objects.ensemble.prefix}none of {len(pairs):,} pairs of {objects.kind} share the "
         f"{overlap} of {objects.ensemble.n_counting} snapshots that they need: {advice}"
@@ -405,14 +393,11 @@ def _shared_by_block(seen: Bools) -> Iterator[tuple[Ints, Ints, Coordinates]]:
     snapshots, so that little is multiplied for a crowd that comes and goes.
     """
     order = np.argsort(seen.argmax(axis=0), kind="stable")
-    at_once = max(1, _AT_ONCE // len(order))
-    for start in range(0, len(order), _ROWS):
-        rows = order[start : start + _ROWS]
+    for rows in np.split(order, range(_ROWS, len(order), _ROWS)):
         inside = np.flatnonzero(seen[:, rows].any(axis=1))
-        span = slice(inside[0], inside[-1] + 1) if len(inside) > 0 else slice(0)
-        partners = np.flatnonzero(seen[span].any(axis=0))
+        partners = np.flatnonzero(seen[inside].any(axis=0))
         common = np.zeros((len(rows), len(partners)), np.float32)  # exact up to 2²⁴ snapshots
-        for first in range(0, len(inside), at_once):
-            part = seen[inside[first : first + at_once]]
-            common += part[:, rows].T.astype(np.float32) @ part[:, partners].astype(np.float32)
+        for some in np.array_split(inside, len(inside) * len(partners) // _AT_ONCE + 1):
+            part = seen[some].astype(np.float32)
+            common += part[:, rows].T @ part[:, partners]
         yield rows, partners, common

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, index_pairs, indices
+from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, index_pairs, indices, whole
 from timme._text import Described, require
 from timme.ensemble.bonds import adjacency, bonds_and_traces, site_bonds, within_bonds
 from timme.ensemble.ensemble import Ensemble
@@ -250,8 +250,7 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = "rms") 
     array([1, 0, 2])
     """
     labels = _labels(ensemble, "bodies")
-    if reach < 0:
-        raise ValueError(f"bodies reach at least 0 bonds, got {reach}")
+    whole(reach, 0, "reach=")
     near = within_bonds(site_bonds(ensemble), len(labels), reach).nonzero()
     owners, members = (ends.astype(np.int64) for ends in near)
     order = np.lexsort((members, owners != members, owners))

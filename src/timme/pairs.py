@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from timme._arrays import Coordinates, Floats, Ints, frozen, index_pairs
+from timme._arrays import Coordinates, Floats, Ints, frozen, index_pairs, numbers, whole
 from timme._kernels.boxes import OPEN
 from timme._text import Described, counted
 from timme.contacts import find_contacts
@@ -76,8 +76,7 @@ class Pairs(Described):
         ndarray of int, shape (pairs, 2)
             Some of the pairs; there is at least one piece, which may be empty.
         """
-        if size < 1:
-            raise ValueError(f"chunks need room for at least 1 pair, got {size}")
+        whole(size, 1, "chunk=")
         if self.index is not None:
             for start in range(0, max(1, len(self.index)), size):
                 yield self.index[start : start + size]
@@ -135,8 +134,7 @@ def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the pa
     10
     """
     require_objects(objects, "pairs.all")
-    found = Pairs(len(objects), None, _fewer_bonds_apart(objects, min_bonds), "all pairs")
-    return _described(found, min_bonds, len(found.left_out))
+    return _far_apart(objects, None, "all pairs", min_bonds, tell=True)
 
 
 def within(  # noqa: PLR0913, what is in contact, and how the search is carried out
@@ -191,18 +189,18 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     [[0, 1], [1, 2]]
     """
     require_objects(objects, "pairs.within")
-    if not 0 < radius < np.inf:
+    reach = float(numbers(radius, "a contact radius"))
+    if not 0 < reach < np.inf:
         raise ValueError(f"a contact radius must be above 0 and finite, got {radius}")
-    n_snapshots, centres, reach = objects.ensemble.n_snapshots, _centres(objects, metric), radius
-    if not 1 <= at_least <= n_snapshots:
-        raise ValueError(f"contacts are needed in 1 to {n_snapshots} snapshots, got {at_least}")
+    whole(at_least, 1, "at_least=", objects.ensemble.n_snapshots)
+    centres = _centres(objects, metric)
     if metric == "haversine":
         reach = 2 * EARTH * float(np.sin(min(radius / (2 * EARTH), np.pi / 2)))  # the chord
     run = Run.of(workers, client, progress, checkpoint)
     index = find_contacts(centres, reach, at_least=at_least, most=most, run=run)
     distance, times = f"{radius:g} {centres.unit}".strip(), counted(at_least, "snapshot")
     text = f"in contact within {distance} in at least {times}"
-    return _listed(objects, index, text, min_bonds)
+    return _far_apart(objects, index, text, min_bonds)
 
 
 def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
@@ -230,15 +228,13 @@ def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
     (4, 3)
     """
     require_objects(objects, "pairs.sequence")
-    if reach < 1:
-        raise ValueError(f"sequence neighbours are at least 1 apart, got {reach}")
-    n_objects = len(objects)
+    n_objects, reach = len(objects), whole(reach, 1, "reach=")
     chains = objects.ensemble.atoms.chains[objects.ensemble.site_atoms[objects.anchors]]
     first = np.repeat(np.arange(n_objects), reach)
     second = first + np.tile(np.arange(1, reach + 1), n_objects)
     index = np.column_stack([first, second])[second < n_objects]
     index = index[chains[index[:, 0]] == chains[index[:, 1]]]
-    return _listed(objects, index, f"up to {reach} apart in the sequence", min_bonds)
+    return _far_apart(objects, index, f"up to {reach} apart in the sequence", min_bonds)
 
 
 def nearest(
@@ -278,8 +274,7 @@ def nearest(
     [[0, 1], [1, 2], [2, 3]]
     """
     require_objects(objects, "pairs.nearest")
-    if not 1 <= count < len(objects):
-        raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
+    whole(count, 1, "the number of nearest partners", len(objects) - 1)
     if by not in {"first", "mean"}:
         raise ValueError(f"by= takes 'first' or 'mean', got {by!r}")
     left_out, centres = _fewer_bonds_apart(objects, min_bonds), _centres(objects, metric)
@@ -291,7 +286,7 @@ def nearest(
     owners = candidates[ranked, 0]
     rank = np.arange(len(owners)) - np.searchsorted(owners, owners)
     text = f"the {count} nearest {'in the first snapshot' if by == 'first' else 'on average'}"
-    return _listed(objects, candidates[ranked[rank < count]], text, min_bonds)
+    return _far_apart(objects, candidates[ranked[rank < count]], text, min_bonds)
 
 
 def sharing(objects: Objects) -> Pairs:
@@ -315,7 +310,7 @@ def sharing(objects: Objects) -> Pairs:
     """
     require_objects(objects, "pairs.sharing")
     shared = sparse.triu(objects.membership() @ objects.membership().T, 1)
-    return _listed(objects, np.column_stack(shared.nonzero()), "with a site in common", 0)
+    return _far_apart(objects, np.column_stack(shared.nonzero()), "with a site in common", 0)
 
 
 def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pairs:
@@ -344,7 +339,7 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
     """
     require_objects(objects, "pairs.given")
     array = index_pairs(index, len(objects), "pairs of objects")
-    return _listed(objects, array, "listed by the user", min_bonds, tell=True)
+    return _far_apart(objects, array, "listed by the user", min_bonds, tell=True)
 
 
 def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
@@ -451,14 +446,25 @@ def _mean_distances(centres: Ensemble, left_out: Ints, metric: str | None) -> tu
     return np.concatenate([index[seen], index[seen][:, ::-1]]), np.tile(found.mean[seen], 2)
 
 
-def _listed(
-    objects: Objects, index: Ints, text: str, min_bonds: int, *, tell: bool = False
+def _far_apart(
+    objects: Objects, index: Ints | None, text: str, min_bonds: int, *, tell: bool = False
 ) -> Pairs:
-    """List pairs that are far enough apart along bonds, and how many are not, if requested."""
-    listed = sorted_pairs(index, len(objects))
-    kept = without(listed, _fewer_bonds_apart(objects, min_bonds), len(objects))
-    found = Pairs(len(objects), frozen(kept), _NONE, text)
-    return _described(found, min_bonds, len(listed) - len(kept) if tell else 0)
+    """Leave out pairs, of all or of a list, too near along bonds; describe the others.
+
+    How many are left out is in the description if it is to ``tell``.
+    """
+    left_out = _fewer_bonds_apart(objects, min_bonds)
+    found = Pairs(len(objects), None, left_out, text)
+    if index is not None:
+        listed = sorted_pairs(index, len(objects))
+        kept = without(listed, left_out, len(objects))
+        found, left_out = Pairs(len(objects), frozen(kept), _NONE, text), listed[len(kept) :]
+    if min_bonds > 0:
+        text += f", at least {min_bonds} bonds apart"
+    if tell and len(left_out) > 0:
+        n_near = len(left_out)
+        text += f"; {n_near:,} of {n_near + len(found):,} left out, which are fewer"
+    return replace(found, description=text)
 
 
 def _fewer_bonds_apart(objects: Objects, min_bonds: int) -> Ints:
@@ -467,8 +473,7 @@ def _fewer_bonds_apart(objects: Objects, min_bonds: int) -> Ints:
     Objects centred on an atom count from it, others from their nearest members. Bonds through atoms
     that are missing along a trace count as well.
     """
-    if min_bonds < 0:
-        raise ValueError(f"bonds apart must not be negative, got {min_bonds}")
+    whole(min_bonds, 0, "min_bonds=")
     ensemble = objects.ensemble
     bonds, n_all = with_missing_atoms(ensemble.atoms.bonds, ensemble.traces, len(ensemble.atoms))
     if min_bonds == 0 or len(bonds) == 0:
@@ -480,13 +485,3 @@ def _fewer_bonds_apart(objects: Objects, min_bonds: int) -> Ints:
     else:
         between = objects.membership() @ near @ objects.membership().T
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
-
-
-def _described(pairs: Pairs, min_bonds: int, left_out: int) -> Pairs:
-    """Add to a description how many bonds apart pairs are, and how many were left out."""
-    text = pairs.description
-    if min_bonds > 0:
-        text += f", at least {min_bonds} bonds apart"
-    if left_out:
-        text += f"; {left_out:,} of {left_out + len(pairs):,} left out, which are fewer"
-    return replace(pairs, description=text)

@@ -199,7 +199,7 @@ def test_choices_that_do_not_exist_are_refused() -> None:
         objects.groups(ENSEMBLE, [[0], [1]], centre=wrong)
     with pytest.raises(ValueError, match="needs 2 names, got 1"):
         objects.groups(ENSEMBLE, [[0], [1]], names=["one"])
-    with pytest.raises(ValueError, match="at least 0 bonds, got -1"):
+    with pytest.raises(ValueError, match="of at least 0, got -1"):
         objects.bodies(ENSEMBLE, reach=-1)
     with pytest.raises(ValueError, match="masses above 0"):
         objects.groups(named(masses=np.zeros(6)), [[0, 1]], centre="mass")

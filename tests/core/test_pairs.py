@@ -129,11 +129,14 @@ def test_latitudes_beyond_the_poles_are_refused() -> None:
             (partial(pairs.within, radius=radius), "radius must be above 0 and finite, got")
             for radius in (0.0, -1.0, np.nan, np.inf)
         ),
-        (partial(pairs.within, radius=1.0, at_least=0), "1 to 5 snapshots, got 0"),
-        (partial(pairs.within, radius=1.0, at_least=6), "1 to 5 snapshots, got 6"),
+        (partial(pairs.within, radius=1.0, at_least=0), "at_least= must be .* from 1 to 5, got 0"),
+        (partial(pairs.within, radius=1.0, at_least=6), "at_least= must be .* from 1 to 5, got 6"),
         (partial(pairs.within, radius=1.0, metric="cosine"), "'haversine'.*got 'cosine'"),
         (partial(pairs.nearest, count=0), "1 to 5, got 0"),
         (partial(pairs.nearest, count=6), "1 to 5, got 6"),
+        (partial(pairs.nearest, count=1.5), "a whole number from 1 to 5, got 1.5"),
+        (partial(pairs.within, radius="8"), "a contact radius must be real numbers"),
+        (partial(pairs.all, min_bonds=-1), "min_bonds= must be .* of at least 0, got -1"),
     ],
 )
 def test_choices_that_cannot_be_are_refused(choose: Any, message: str) -> None:

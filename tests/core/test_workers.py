@@ -49,7 +49,7 @@ def test_an_error_ends_the_work() -> None:
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "many", [2]])
 def test_other_workers_are_refused(workers: Any) -> None:
-    with pytest.raises(ValueError, match="workers= needs a number of threads, 1 or more, got"):
+    with pytest.raises(ValueError, match="workers= must be a whole number of at least 1, got"):
         Run.of(workers=workers)
 
 

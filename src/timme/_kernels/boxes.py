@@ -149,33 +149,6 @@ def round_to_cell(vectors, boxes, inverses, fractions):
 
 
 @compiled
-def grow_trees(indptr, neighbours, order, parents, molecules):
-    """Walk along bonds from the first atom of every molecule.
-
-    ``indptr`` and ``neighbours`` list the bonded atoms of each. ``order`` gets the atoms of one
-    molecule after another, each after its parent; ``parents`` the neighbour from which each was
-    reached (-1 for the first); ``molecules`` numbers, in the order of first atoms.
-    """
-    molecules[:] = -1
-    filled = n_molecules = 0
-    for first in range(len(parents)):
-        if molecules[first] >= 0:
-            continue
-        molecules[first], parents[first], order[filled] = n_molecules, -1, first
-        place = filled
-        filled += 1
-        while place < filled:
-            atom = order[place]
-            place += 1
-            for k in range(indptr[atom], indptr[atom + 1]):
-                other = neighbours[k]
-                if molecules[other] < 0:
-                    molecules[other], parents[other], order[filled] = n_molecules, atom, other
-                    filled += 1
-        n_molecules += 1
-
-
-@compiled
 def make_whole(coordinates, boxes, inverses, kind, order, parents):
     """Move every atom of (frames, atoms, dimensions) to its image nearest to its parent.
 

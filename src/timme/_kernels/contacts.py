@@ -178,62 +178,46 @@ def near_pairs(leaves, tree, radius):
     return found[:total]
 
 
-@compiled
-def _keep(order, i, j, count, found, total):
-    """Write a contact of two places; return how many there are, this one if its count is not 0."""
-    p, q = order[i], order[j]
-    found[total, 0], found[total, 1], found[total, 2] = min(p, q), max(p, q), count
-    return total + (count > 0)
-
-
 @compiled(fastmath=_FAST)
-def contacts_in_space(xyz, order, pairs, radius):
-    """Return which pairs of places are in contact, in open space of three dimensions.
+def contacts_of(xyz, order, pairs, radius, box_kind, boxes, molecules):
+    """Return which pairs of places are in contact, in any dimension and any box.
 
     Returns (contacts, 3), lower point first, then in how many frames. ``order`` tells which point
-    is at a place of ``xyz`` (places, dimensions, frames).
-    """
-    most, found, total = radius * radius, np.empty((len(pairs) + 1, 3), np.int32), 0
-    for p in range(len(pairs)):
-        i, j, count = pairs[p, 0], pairs[p, 1], 0
-        for k in range(_NUMBER(xyz.shape[2])):
-            x = xyz[i, 0, k] - xyz[j, 0, k]
-            y = xyz[i, 1, k] - xyz[j, 1, k]
-            z = xyz[i, 2, k] - xyz[j, 2, k]
-            count += x * x + y * y + z * z <= most
-        total = _keep(order, i, j, count, found, total)
-    return found[:total]
-
-
-@compiled(fastmath=_FAST)
-def contacts_in_boxes(xyz, order, pairs, radius, box_kind, boxes, molecules):
-    """Return the same in any dimension and in boxes: matrices and inverses, the frames last.
-
-    Points of one of the ``molecules``, if there are any, see no images of one another.
+    is at a place of ``xyz`` (places, dimensions, frames); ``boxes`` are matrices and inverses, the
+    frames last. Points of one of the ``molecules``, if there are any, see no images of one another.
     """
     _, n_dimensions, n_frames = xyz.shape
     matrices, inverses = boxes
     vectors, scratch = np.empty((n_dimensions, n_frames)), np.empty((n_dimensions, n_frames))
     square, most = np.empty(n_frames), radius * radius
     found, total = np.empty((len(pairs) + 1, 3), np.int32), 0
-    for p in range(len(pairs)):
-        i, j, kind, count = pairs[p, 0], pairs[p, 1], box_kind, 0
-        if len(molecules) > 0 and molecules[order[i]] == molecules[order[j]]:
+    for pair in range(len(pairs)):
+        i, j, kind, count = pairs[pair, 0], pairs[pair, 1], box_kind, 0
+        p, q = order[i], order[j]
+        if len(molecules) > 0 and molecules[p] == molecules[q]:
             kind = OPEN
-        for d in range(n_dimensions):
+        if kind == OPEN and n_dimensions == 3:  # by far the most, and nothing need be kept
             for k in range(_NUMBER(n_frames)):
-                x = xyz[i, d, k] - xyz[j, d, k]
-                if kind == STRAIGHT:
-                    x -= matrices[d, d, k] * np.rint(x * inverses[d, d, k])
-                vectors[d, k] = x
-        if kind == TILTED:
-            round_to_cell(vectors, matrices, inverses, scratch)
-        for k in range(_NUMBER(n_frames)):
-            square[k] = 0.0
-        for d in range(n_dimensions):
+                x = xyz[i, 0, k] - xyz[j, 0, k]
+                y = xyz[i, 1, k] - xyz[j, 1, k]
+                z = xyz[i, 2, k] - xyz[j, 2, k]
+                count += x * x + y * y + z * z <= most
+        else:
+            for d in range(n_dimensions):
+                for k in range(_NUMBER(n_frames)):
+                    x = xyz[i, d, k] - xyz[j, d, k]
+                    if kind == STRAIGHT:
+                        x -= matrices[d, d, k] * np.rint(x * inverses[d, d, k])
+                    vectors[d, k] = x
+            if kind == TILTED:
+                round_to_cell(vectors, matrices, inverses, scratch)
             for k in range(_NUMBER(n_frames)):
-                square[k] += vectors[d, k] * vectors[d, k]
-        for k in range(_NUMBER(n_frames)):
-            count += square[k] <= most
-        total = _keep(order, i, j, count, found, total)
+                square[k] = 0.0
+            for d in range(n_dimensions):
+                for k in range(_NUMBER(n_frames)):
+                    square[k] += vectors[d, k] * vectors[d, k]
+            for k in range(_NUMBER(n_frames)):
+                count += square[k] <= most
+        found[total, 0], found[total, 1], found[total, 2] = min(p, q), max(p, q), count
+        total += count > 0
     return found[:total]

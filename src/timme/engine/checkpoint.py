@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from timme._arrays import whole
 from timme.engine.workers import Cluster, Engine, Threads, connect
 
 if TYPE_CHECKING:
@@ -189,21 +190,19 @@ class Run:
     @classmethod
     def of(
         cls,
-        workers: object = None,
+        workers: int | None = None,
         client: Client | str | None = None,
         progress: Progress | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> Self:
         """Take what users pass: a number of threads, or a dask client or its address."""
-        if not (workers is None or (isinstance(workers, int | np.integer) and workers > 0)):
-            raise ValueError(f"workers= needs a number of threads, 1 or more, got {workers!r}")
         if isinstance(client, str):
             client = connect(client)
         if not (client is None or hasattr(client, "submit")):
             raise TypeError(f"client= needs a dask Client or its address, got {client!r}")
         if not isinstance(checkpoint, Checkpoint | None):
             raise TypeError(f"checkpoint= needs a timme.Checkpoint, got {checkpoint!r}")
-        threads = Threads() if workers is None else Threads(int(workers))
+        threads = Threads() if workers is None else Threads(whole(workers, 1, "workers="))
         return cls(threads if client is None else Cluster(client), progress, checkpoint)
 
     def tell(self, done: int, total: int) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import boxes as kernel
 from timme.ensemble.atoms import HYDROGENS, Atoms, angstroms
-from timme.ensemble.bonds import bonds_and_traces
+from timme.ensemble.bonds import adjacency, bonds_and_traces
 from timme.ensemble.frames import Numbers, Placed, Step
 from timme.ensemble.residues import is_ion, is_nucleic, is_protein, is_water
 from timme.ensemble.space import Boxes, Images, pairs_within
@@ -42,11 +42,15 @@ class Trees:
         >>> Trees.of(np.array([[0, 2], [1, 3]]), 4).molecules
         array([0, 1, 0, 1])
         """
-        ends = np.concatenate([bonds, bonds[:, ::-1]])
-        ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-        indptr = np.searchsorted(ends[:, 0], np.arange(n_atoms + 1))
-        order, parents, molecules = (np.empty(n_atoms, np.int64) for _ in range(3))
-        kernel.grow_trees(indptr, np.array(ends[:, 1]), order, parents, molecules)
+        _, found = sparse.csgraph.connected_components(adjacency(bonds, n_atoms), directed=False)
+        molecules = found.astype(np.int64)
+        # The walk begins at one more node, which is bonded to the first atom of every molecule.
+        firsts = np.unique(molecules, return_index=True)[1]
+        extra = np.column_stack([np.full(len(firsts), n_atoms), firsts])
+        graph = adjacency(np.concatenate([bonds, extra]), n_atoms + 1)
+        order, before = sparse.csgraph.breadth_first_order(graph, n_atoms, directed=False)
+        order = order[1:][np.argsort(molecules[order[1:]], kind="stable")].astype(np.int64)
+        parents = np.where(before[:-1] < n_atoms, before[:-1], -1).astype(np.int64)
         if links is None or not len(links):
             return cls(order, parents, molecules, molecules)
         return replace(cls.of(np.concatenate([bonds, links]), n_atoms), molecules=molecules)

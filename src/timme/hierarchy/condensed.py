@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Floats, Ints, frozen, numbers
+from timme._arrays import Floats, Ints, frozen, numbers, whole
 from timme._text import Described
 from timme.hierarchy.tree import Hierarchy
 
@@ -122,8 +122,7 @@ def condense(hierarchy: Hierarchy, *, min_size: int = MIN_SIZE) -> CondensedTree
     >>> condensed.deaths.tolist()
     [inf, 5.0, 5.0]
     """
-    if min_size < 2:
-        raise ValueError(f"clusters of a condensed tree need at least 2 sites, got {min_size}")
+    whole(min_size, 2, "min_size=")
     above = hierarchy.parents
     large = hierarchy.sizes >= min_size
     n_large_parts = np.bincount(above[large & (above >= 0)], minlength=len(above))
