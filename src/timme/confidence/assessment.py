@@ -247,8 +247,8 @@ def _judge(
         if other.any():
             options: dict[str, Any] = {"resample": resample, "whole": whole, "seed": cluster}
             split = separate((side, other), known, bodies=own, **options)
-        judged: dict[str, Any] = {"support": float(support), "intervals": (low, high)}
-        records[cluster] = record = replace(record, separation=split, **judged)
+        numbers: dict[str, Any] = {"support": float(support), "intervals": (low, high)}
+        records[cluster] = record = replace(record, separation=split, **numbers)
         if not whole and record.sure == "well supported":
             bodies[record.parent] = np.where(side | other, own, -1)
     return tuple(records)
