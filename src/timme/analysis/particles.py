@@ -153,7 +153,7 @@ def _order(case: Case) -> Fact | None:
     joins = [heights[(one == group) | (other == group)].min() for group in range(len(first))]
     pair, last = int(heights.argmin()), int(np.argmax(joins))
     names = [case.members(sites) for sites in case.groups]
-    at = f"{tree.quantity.cutoff} = {length(heights[pair], tree.unit)}"
+    at = case.cutoff(heights[pair])
     early = f"{names[one[pair]]} and {names[other[pair]]} join first ({at})"
     return Fact("order", f"{early}, {names[last]} last ({length(joins[last], tree.unit)})")
 

@@ -156,12 +156,15 @@ class Phrases:
             float(counted.cutoffs[reached.argmax()])
             for reached in (counted.large_fraction > 0, half, most)
         )
-        last, symbol = float(tree.heights[-1]), tree.quantity.cutoff
+        last, symbol, unit = float(tree.heights[-1]), tree.quantity.cutoff, unit_label(tree.unit)
         if counted.largest[-1] == tree.n_sites and last < first * np.exp(PLATEAU):
-            ends = f"{symbol} = {length(first)} and {length(last, tree.unit)}"
+            ends = f"{symbol} = {length(first)} and {length(last, unit)}"
             factor = f"a factor of {last / first:.1f}: no scale stands out"
             return Fact("hierarchy", f"forms between {ends}, {factor}")
-        joins = f"{symbol} = {length(at, tree.unit)}, 95 % in one at {length(nearly, tree.unit)}"
+        half_at, most_at = (
+            f"{digits(round_within(x, x, np.inf))} {unit}".rstrip() for x in (at, nearly)
+        )
+        joins = f"{symbol} = {half_at}, 95 % in one at {most_at}"
         return Fact("hierarchy", f"half of the {self.noun()} in clusters of ≥ {size} at {joins}")
 
     def sampling(self, needed: str = "") -> Fact | None:
