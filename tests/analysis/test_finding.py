@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -259,7 +260,7 @@ def test_particles_that_keep_their_distances_show_no_relative_motion() -> None:
 
 def test_rounded_cutoffs_give_the_same_clusters() -> None:
     heights = np.random.default_rng(0).lognormal(sigma=3.0, size=300)
-    tree = grow(301, np.arange(300)[:, None] + [0, 1], np.append(heights[1:], heights[1] * 1.0001))
+    tree = grow(301, np.array([*pairwise(range(301))]), np.append(heights[1:], heights[1] * 1.0001))
     for x in [*tree.levels, *np.sqrt(tree.levels[1:] * tree.levels[:-1]), -1.0, 0.0]:
         found = round_cutoff(tree, x)
         assert np.array_equal(tree.cut(found).labels, tree.cut(x).labels)
