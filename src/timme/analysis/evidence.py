@@ -196,10 +196,8 @@ def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints,
     if evidence.bodies is not None:
         level = candidate(evidence.bodies) if kind == "undecided" else None
         return evidence.bodies.labels if level is None else level.labels, at
-    groups = evidence.groups
-    if kind == "network" and evidence.network is not None:
-        groups = (evidence.network,)
-    if groups:
+    network = () if evidence.network is None else (evidence.network,)
+    if groups := {"groups": evidence.groups, "network": network}.get(kind, ()):
         for group, record in enumerate(groups):
             labels[record.sites] = group
         return labels, _common_cutoff(groups, given_cutoff(analysis))

@@ -151,9 +151,9 @@ def _order(case: Case) -> Fact | None:
     joins = [heights[(one == group) | (other == group)].min() for group in range(len(first))]
     pair, last = int(heights.argmin()), int(np.argmax(joins))
     names = [case.members(sites) for sites in case.groups]
+    early = f"{names[one[pair]]} and {names[other[pair]]} join first"
     at = case.cutoff(heights[pair])
-    early = f"{names[one[pair]]} and {names[other[pair]]} join first ({at})"
-    return Fact("order", f"{early}, {names[last]} last ({length(joins[last], tree.unit)})")
+    return Fact("order", f"{early} ({at}), {names[last]} last ({length(joins[last], tree.unit)})")
 
 
 def _mobility(case: Case) -> Fact | None:
@@ -195,10 +195,8 @@ def _recurring(case: Case) -> Fact | None:
     if all(np.isnan(record.support) for record in records):
         return None
     count = sum(record.sure == "well supported" for record in records)
-    clusters = f"{counted(len(records), 'cluster')} of ≥ {case.evidence.min_size}"
-    return Fact(
-        "support", f"{number(count)} of {clusters} recur{'s' * (count < 2)} in resampled data"
-    )
+    who = f"{number(count)} of {counted(len(records), 'cluster')} of ≥ {case.evidence.min_size}"
+    return Fact("support", f"{who} recur{'s' * (count < 2)} in resampled data")
 
 
 def _typical_sigma(case: Case) -> Fact | None:
