@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from timme.analysis.evidence import (
     shown_pairs,
 )
 from timme.analysis.finding import Finding, find
+from timme.analysis.phrases import round_cutoff, round_within
 from timme.confidence.assessment import ClusterRecord
 from timme.hierarchy import grow
 from timme.io import read
@@ -254,3 +256,15 @@ def test_particles_that_keep_their_distances_show_no_relative_motion() -> None:
     places = np.random.default_rng(0).integers(0, 50, (30, 3))
     moved = places + np.arange(20)[:, None, None]  # exact, so that no σ is rounding
     assert "no relative motion: 30 particles keep" in str(timme.analyse(moved))
+
+
+def test_rounded_cutoffs_give_the_same_clusters() -> None:
+    heights = np.random.default_rng(0).lognormal(sigma=3.0, size=300)
+    tree = grow(301, np.array([*pairwise(range(301))]), np.append(heights[1:], heights[1] * 1.0001))
+    for x in [*tree.levels, *np.sqrt(tree.levels[1:] * tree.levels[:-1]), -1.0, 0.0]:
+        found = round_cutoff(tree, x)
+        assert np.array_equal(tree.cut(found).labels, tree.cut(x).labels)
+        assert round_cutoff(tree, found) == found
+    assert round_within(0.038865, 0.038865, 0.03893) == 0.0389
+    assert round_within(0.5168, 0.19, 1.44) == 0.52
+    assert round_within(-0.139, -0.15, -0.131) == -0.14

@@ -87,7 +87,7 @@ class Case(Phrases):
 
     evidence: Evidence
     labels: Ints  # (shown,), group of each shown object, -1 for none
-    at: float | None  # cutoff of the hierarchy beside it
+    at: float  # cutoff of the hierarchy beside it
 
     @property
     def motion(self) -> Motions:
@@ -174,12 +174,12 @@ def gather(analysis: Analysis) -> Evidence:
 
 def given_cutoff(analysis: Analysis) -> float | None:
     """Return the cutoff that the user gave."""
-    given = getattr(analysis.made.settings, "cutoff", None)
-    return None if given is None else float(given)
+    given: float | None = getattr(analysis.made.settings, "cutoff", None)
+    return given
 
 
-def first_cutoff(analysis: Analysis) -> float | None:
-    """Return the cutoff of the first picture: a level worth a look, or the steepest rise."""
+def first_cutoff(analysis: Analysis) -> float:
+    """Return the cutoff of the first picture: a level worth a look, the steepest rise, or all."""
     given, confidence, tree = given_cutoff(analysis), analysis.confidence, analysis.hierarchy
     if given is not None:
         return given
@@ -187,23 +187,21 @@ def first_cutoff(analysis: Analysis) -> float | None:
         return round_cutoff(tree, confidence.silhouettes.levels[0].cutoff)
     size = min(tables.min_size(analysis), max(2, tree.n_sites // 2))
     steepest = inflection(count_clusters(tree, large=size, sizes=()))
-    return None if steepest is None else round_cutoff(tree, steepest)
+    return round_cutoff(tree, tree.heights.max(initial=0.0) if steepest is None else steepest)
 
 
-def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints, float | None]:
+def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints, float]:
     """Return the group of each shown site, and the cutoff that describes the groups."""
     labels, at = np.full(evidence.n_sites, -1), first_cutoff(analysis)
     if evidence.bodies is not None:
         level = candidate(evidence.bodies) if kind == "undecided" else None
         return evidence.bodies.labels if level is None else level.labels, at
-    groups = evidence.groups
-    if kind == "network" and evidence.network is not None:
-        groups = (evidence.network,)
-    if groups:
+    network = () if evidence.network is None else (evidence.network,)
+    if groups := {"groups": evidence.groups, "network": network}.get(kind, ()):
         for group, record in enumerate(groups):
             labels[record.sites] = group
         return labels, _common_cutoff(groups, given_cutoff(analysis))
-    return labels if at is None else cut_at(analysis, at), at
+    return cut_at(analysis, at), at
 
 
 def _common_cutoff(groups: Sequence[ClusterRecord], given: float | None) -> float:
@@ -277,10 +275,10 @@ def walkers(analysis: Analysis) -> Chance | None:
     return chance if chance is not None and chance.is_meaningful else None
 
 
-def walkers_at(analysis: Analysis, cutoff: float | None) -> tuple[float, float]:
+def walkers_at(analysis: Analysis, cutoff: float) -> tuple[float, float]:
     """Return the median and the 95 % of the largest cluster of walkers; NaN where unknown."""
     chance = walkers(analysis)
-    if chance is None or cutoff is None:
+    if chance is None:
         return np.nan, np.nan
     draws = chance.largest[:, np.searchsorted(chance.cutoffs, cutoff, side="right") - 1]
     return float(np.median(draws)), float(np.quantile(draws, 0.95))

@@ -81,10 +81,8 @@ def find(analysis: Analysis) -> Finding:
 
 def agreement(comparison: Comparison) -> Finding:
     """Return whether two results agree, in words; labels are clusters of the first."""
-    words, cut = _agreement(comparison), comparison.agreement.clusters.first
-    large = cut.sizes[cut.labels] >= tables.min_size(comparison)
-    at = round_cutoff(comparison.agreement.first, cut.cutoff)
-    return _finding("agreement", "", words, np.where(large, cut.labels, -1), at)
+    at = round_cutoff(comparison.agreement.first, comparison.agreement.clusters.first.cutoff)
+    return _finding("agreement", "", _agreement(comparison), cut_at(comparison.sides[0], at), at)
 
 
 def _finding(kind: Kind, title: str, words: Words, labels: Ints, at: float | None) -> Finding:
@@ -172,7 +170,11 @@ def _best_cutoffs(comparison: Comparison) -> Fact:
     """Cutoffs at which the results agree most."""
     clusters, results = comparison.agreement.clusters, (comparison.first, comparison.second)
     cutoffs = clusters.first.cutoff, clusters.second.cutoff
-    where = (Phrases(each).cutoff(x) for each, x in zip(results, cutoffs, strict=True))
+    named = zip(results, cutoffs, comparison.names, strict=True)
+    where = [
+        Phrases(each).cutoff(x) if len(each.hierarchy.levels) > 1 else f"the clusters of {name}"
+        for each, x, name in named
+    ]
     return Fact("best at", f"{' with '.join(where)}, over all pairs of cutoffs")
 
 

@@ -255,12 +255,14 @@ def _far(gap: float) -> str:
 
 def _separation(case: Case) -> Fact:
     """How far bodies move beside the parts within them; the least of several chains."""
-    found, n_chains = case.motion, len(case.chains)
-    after = f"; {percent(float(found.explained.finite[found.bodies.chosen]))} of motion"
-    where = f" in {'both' if n_chains == 2 else 'all'} chains"
-    where, after = (where, "") if n_chains else ("", after)
-    gap = found.bodies.levels[found.bodies.chosen].gap
-    return Fact("separation", f"bodies {_far(gap)}{where} ({_NEEDED}){after}")
+    found, chosen = case.motion, case.motion.bodies.chosen
+    far = f"bodies {_far(found.bodies.levels[chosen].gap)}"
+    if case.chains:
+        where = " in both chains" if len(case.chains) == 2 else " in all chains"
+        where *= all(len(own) > 1 for own in case.chains.values())
+        return Fact("separation", f"{far}{where} ({_NEEDED})")
+    share = percent(float(found.explained.finite[chosen]))
+    return Fact("separation", f"{far} ({_NEEDED}); {share} of motion")
 
 
 def _support(case: Case) -> Fact | None:

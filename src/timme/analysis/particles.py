@@ -30,13 +30,12 @@ def groups(case: Case) -> Words:
     who = "one group moves" if len(found) == 1 else f"{number(len(found))} groups move"
     known = f", {sure}" * (sure != "no error bars")
     named = joined(map(case.members, case.groups), " · ")
-    where = "" if case.at is None else f" ({case.cutoff(case.at)})"
-    what = f"{named}{where}."
+    what = f"{named} ({case.cutoff(case.at)})."
     if total < n:
         what = f"{total:,} of {n:,} {case.noun()} ({named}). The rest do not."
     facts = [_range(case), _separation(case), _support(case), _order(case)]
     high = walkers_at(case.analysis, case.at)[1]
-    if case.at is not None and not np.isnan(high):
+    if not np.isnan(high):
         most = f"at most {high:,.0f} together at {case.cutoff(case.at)} (95 %)"
         facts.append(Fact("chance", f"{_WALKERS}: {most}"))
     return Words(f"{who} together{known}: {what}", _notes(case), sure, facts)
@@ -45,10 +44,10 @@ def groups(case: Case) -> Words:
 def network(case: Case) -> Words:
     """Most particles in one network."""
     made, n, total = case.analysis.made, case.evidence.n_sites, np.count_nonzero(case.labels >= 0)
-    found, at = cast("ClusterRecord", case.evidence.network), cast("float", case.at)
-    where, arrested = case.cutoff(at), found.chance >= _ARRESTED
+    found, where = cast("ClusterRecord", case.evidence.network), case.cutoff(case.at)
+    arrested = found.chance >= _ARRESTED
     if made.length:
-        where += f" ({at / made.length:.2f} {made.length_name or 'length'}s)"
+        where += f" ({case.at / made.length:.2f} {made.length_name or 'length'}s)"
     unit, symbol = case.analysis.hierarchy.unit, case.analysis.hierarchy.quantity.cutoff
     ends = f"{symbol} = {length(found.low)} to {length(found.high, unit)}"
     wide = Fact("range", f"the same size within 10 % from {ends}; a factor of {_NEEDED}")
@@ -70,14 +69,13 @@ def nothing(case: Case) -> Words:
         still = f"no relative motion: {n:,} {many} keep their distances in all snapshots."
         return Words(still, notes, "no error bars")
     high = walkers_at(analysis, case.at)[1]
-    size = int(analysis.hierarchy.cut(np.inf if case.at is None else case.at).sizes[0])
-    where = "" if case.at is None else f" at {case.cutoff(case.at)}"
+    size, at = int(analysis.hierarchy.cut(case.at).sizes[0]), case.cutoff(case.at)
     notes.append("motion was sampled about once; longer tracks would help." * once)
-    sentence = f"no lasting clusters. Of {n:,} {many} at most {size:,} move together{where}."
+    sentence = f"no lasting clusters. Of {n:,} {many} at most {size:,} move together at {at}."
     facts = [_chance(case), _recurring(case), case.hierarchy(), _typical_sigma(case)]
     if size <= high:
         sentence = f"no group moves together among {n:,} {many}."
-        largest = _largest(case, f"{size:,} of {n:,}{where}")
+        largest = _largest(case, f"{size:,} of {n:,} at {at}")
         facts = [largest, _chance(case), _typical_sigma(case)]
     facts.append(None if once else case.sampling())
     facts.append(Fact("used", analysis.made.used) if analysis.made.used else None)
@@ -153,9 +151,9 @@ def _order(case: Case) -> Fact | None:
     joins = [heights[(one == group) | (other == group)].min() for group in range(len(first))]
     pair, last = int(heights.argmin()), int(np.argmax(joins))
     names = [case.members(sites) for sites in case.groups]
-    at = f"{tree.quantity.cutoff} = {length(heights[pair], tree.unit)}"
-    early = f"{names[one[pair]]} and {names[other[pair]]} join first ({at})"
-    return Fact("order", f"{early}, {names[last]} last ({length(joins[last], tree.unit)})")
+    early = f"{names[one[pair]]} and {names[other[pair]]} join first"
+    at = case.cutoff(heights[pair])
+    return Fact("order", f"{early} ({at}), {names[last]} last ({length(joins[last], tree.unit)})")
 
 
 def _mobility(case: Case) -> Fact | None:
@@ -197,9 +195,8 @@ def _recurring(case: Case) -> Fact | None:
     if all(np.isnan(record.support) for record in records):
         return None
     count = sum(record.sure == "well supported" for record in records)
-    clusters = f"{counted(len(records), 'cluster')} of ≥ {case.evidence.min_size}"
-    who = "none" if count == 0 else number(count)
-    return Fact("support", f"{who} of {clusters} recur{'s' * (count < 2)} in resampled data")
+    who = f"{number(count)} of {counted(len(records), 'cluster')} of ≥ {case.evidence.min_size}"
+    return Fact("support", f"{who} recur{'s' * (count < 2)} in resampled data")
 
 
 def _typical_sigma(case: Case) -> Fact | None:

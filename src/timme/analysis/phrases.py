@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from timme._text import counted
 from timme.analysis.tables import min_size, runs
 from timme.ensemble.atoms import unit_label
 from timme.hierarchy.condensed import PLATEAU
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 Sure = Literal["well supported", "tentative", "not established", "no error bars", ""]
 
-_NUMBERS = "no one two three four five six seven eight nine ten".split()
+_NUMBERS = "none one two three four five six seven eight nine ten".split()
 _TIMES = {"µs": 1e6, "ns": 1e3, "ps": 1.0, "fs": 1e-3}  # in ps
 _VAST = 1e6  # numbers from here on are written with an exponent
 _WIDEST, _LONGEST = 60, 200  # characters of the sites of one part; of all parts
@@ -77,8 +78,7 @@ def percent(share: float) -> str:
 
 def samples(count: float) -> str:
     """Return a number of independent samples: "about 2 independent samples"."""
-    whole = max(1, round(count))
-    return f"about {whole:,} independent sample{'s' * (whole != 1)}"
+    return f"about {counted(max(1, round(count)), 'independent sample')}"
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -120,8 +120,7 @@ class Phrases:
 
     def noun(self, count: int = 2) -> str:
         """Return what the shown sites are: "residues", "particle"."""
-        name = {"Cα": "residue"}.get(self.analysis.system.shown_name)
-        name = name or self.analysis.system.shown_name
+        name = self.analysis.system.shown_name.replace("Cα", "residue")
         return name if count == 1 else f"{name}s"
 
     def members(self, sites: Iterable[int]) -> str:
@@ -152,21 +151,24 @@ class Phrases:
     def hierarchy(self) -> Fact | None:
         """Return where half, and nearly all, sites join; or all, within a narrow range."""
         tree, size = self.analysis.hierarchy, min_size(self.analysis)
-        counted = count_clusters(tree, large=size, sizes=())
-        half, most = counted.large_fraction >= 0.5, counted.largest_fraction >= 0.95
+        curves = count_clusters(tree, large=size, sizes=())
+        half, most = curves.large_fraction >= 0.5, curves.largest_fraction >= 0.95
         two = self.analysis.system.n_snapshots == 2
         if two or tree.quantity.symbol == "rest" or not (half & most).any():
             return None
         first, at, nearly = (
-            float(counted.cutoffs[reached.argmax()])
-            for reached in (counted.large_fraction > 0, half, most)
+            float(curves.cutoffs[reached.argmax()])
+            for reached in (curves.large_fraction > 0, half, most)
         )
-        last, symbol = float(tree.heights[-1]), tree.quantity.cutoff
-        if counted.largest[-1] == tree.n_sites and last < first * np.exp(PLATEAU):
-            ends = f"{symbol} = {length(first)} and {length(last, tree.unit)}"
+        last, symbol, unit = float(tree.heights[-1]), tree.quantity.cutoff, unit_label(tree.unit)
+        if curves.largest[-1] == tree.n_sites and last < first * np.exp(PLATEAU):
+            ends = f"{symbol} = {length(first)} and {length(last, unit)}"
             factor = f"a factor of {last / first:.1f}: no scale stands out"
             return Fact("hierarchy", f"forms between {ends}, {factor}")
-        joins = f"{symbol} = {length(at, tree.unit)}, 95 % in one at {length(nearly, tree.unit)}"
+        half_at, most_at = (
+            f"{digits(round_within(x, x, np.inf))} {unit}".rstrip() for x in (at, nearly)
+        )
+        joins = f"{symbol} = {half_at}, 95 % in one at {most_at}"
         return Fact("hierarchy", f"half of the {self.noun()} in clusters of ≥ {size} at {joins}")
 
     def sampling(self, needed: str = "") -> Fact | None:
