@@ -369,13 +369,8 @@ def _matrix(analysis: Analysis) -> Scene | None:
 
 
 def _about(analysis: Analysis) -> Scene:
-    made, fields = analysis.made, type(analysis.made.settings).model_fields
+    made = analysis.made
     inputs = [("input", f"{each.name} (SHA-256 {each.sha256})") for each in made.sources]
     rows = [("version", made.version), ("command", made.command), *inputs]
     rows += [("objects", made.objects), ("pairs", made.pairs)]
-    options = [
-        (fields[name].description or name, str(getattr(made.settings, name)))
-        for name in made.given
-        if name in fields
-    ]
-    return {"rows": [row for row in rows if row[1]], "notes": analysis.notes, "options": options}
+    return {"rows": [row for row in rows if row[1]], "notes": analysis.notes}
