@@ -112,8 +112,8 @@ def test_scripts_address_each_group_by_its_number() -> None:
     assert min(numbers) >= 0
     assert max(numbers) <= 32  # VMD has no more
     colours = re.findall(r"@@bfactor=2 rgb\((\d+),(\d+),(\d+)\)", cxc)
-    red, green, blue = (int(part) / 255 for part in colours[0])
-    assert f"set_color timme_body_2, [{red:.3f}, {green:.3f}, {blue:.3f}]" in pml
+    red, green, blue = (int(part) for part in colours[0])
+    assert f"color 0x{red:02x}{green:02x}{blue:02x}, body_2" in pml
 
 
 def test_index_groups_are_in_the_numbers_of_the_user() -> None:

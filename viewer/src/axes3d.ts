@@ -1,15 +1,14 @@
-// Axes about which bodies turn: arrows with a cone for their error, arcs of the path, labels.
+// Axes about which bodies turn: arrows with a cone for their error, and labels.
 
 import * as NGL from "ngl";
-import { at, minus, type Point, pointAt } from "./arrays";
+import { minus, type Point } from "./arrays";
 import { rgb } from "./colours";
 import { h } from "./dom";
-import { type Motion, singles } from "./scene";
+import type { Motion } from "./scene";
 
 const SHAFT = 0.35; // radii, in Å
 const TIP = 0.9;
 const TIP_LENGTH = 2.6;
-const ARC = 0.22;
 const CLEAR = 0.2; // opacity of a cone
 const WIDEST = 60; // degrees of a cone that is drawn
 
@@ -36,10 +35,9 @@ export class BodyAxes {
     for (const axis of axes) {
       const colour = rgb(colourOf(axis.body)).map((part) => part / 255) as Point;
       this.drawAxis(solid, clear, axis, colour);
-      const place = this.drawArc(solid, singles(axis.arc), colour) ?? view.toView(axis.to);
       const element = h("span", { class: "label", hidden: true }, axis.label);
       element.style.setProperty("--colour", colourOf(axis.body));
-      this.labels.push({ element, place });
+      this.labels.push({ element, place: view.toView(axis.to) });
     }
     host.append(...this.labels.map(({ element }) => element));
     const glass = { opacity: CLEAR, depthWrite: false, side: "double", roughness: 1 };
@@ -69,20 +67,6 @@ export class BodyAxes {
     const middle = from.map((x, d) => (x + to[d]!) / 2) as Point;
     const width = Math.tan((axis.cone * Math.PI) / 180) * Math.hypot(...minus(to, middle));
     clear.addCone(to, middle, colour, width, "");
-  }
-
-  /** Draw the path of a body, with a tip at its end; return a place beside its middle. */
-  private drawArc(solid: NGL.Shape, arc: Float32Array, colour: Point): Point | null {
-    const { toView, unit } = this.view;
-    const points = Array.from({ length: arc.length / 3 }, (_, k) => toView(pointAt(arc, k)));
-    if (points.length < 2) return null;
-    points.slice(1).forEach((point, k) => {
-      solid.addCylinder(at(points, k), point, colour, ARC * unit, "");
-      solid.addSphere(point, colour, ARC * unit, "");
-    });
-    const [before, last] = [at(points, points.length - 2), at(points, points.length - 1)];
-    solid.addCone(last, towards(last, before, -TIP_LENGTH * unit), colour, TIP * unit, "");
-    return at(points, points.length >> 1);
   }
 
   private readonly placeLabels = (): void => {

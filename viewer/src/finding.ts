@@ -52,9 +52,8 @@ export function samplingPanel({ sampling }: Scene): HTMLElement {
   return h("div", { class: "words" }, sampling.facts.length ? factList(sampling.facts) : "Nothing is known about the sampling.");
 }
 
-/** Version, command, inputs, notes and options. */
+/** Version, command, inputs and notes. */
 export function aboutPanel({ about }: Scene): HTMLElement {
   const notes = about.notes.length ? [h("h2", {}, "Notes"), h("ul", {}, ...about.notes.map((note) => h("li", {}, note)))] : [];
-  const options = about.options.length ? [h("h2", {}, "Options"), factList(about.options)] : [];
-  return h("div", { class: "words" }, factList(about.rows), ...notes, ...options);
+  return h("div", { class: "words" }, factList(about.rows), ...notes);
 }

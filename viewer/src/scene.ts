@@ -35,7 +35,7 @@ export interface Scene {
   matrix: Matrix | null;
   motion: Motion | null;
   sampling: { facts: Fact[] };
-  about: { rows: Fact[]; notes: string[]; options: Fact[] };
+  about: { rows: Fact[]; notes: string[] };
   space: Space | null; // null for a matrix
   side?: string; // name of a result that is compared
   other?: Scene; // the first of two results
@@ -138,7 +138,6 @@ export interface Motion {
     from: [number, number, number];
     to: [number, number, number];
     cone: number | null; // half the angle in which the axis lies, in degrees
-    arc: Packed; // f4, points of the path of the centre of the body
     label: string;
   }[];
   angles: { body: number; frames: Packed; values: Packed }[]; // i4, f4 in degrees
@@ -152,8 +151,6 @@ export interface Space {
   cifSites: Packed; // i4, site of each atom of it
   spacing: number; // typical distance of neighbours
   bonds: Packed; // i4, pairs of sites
-  contacts: Packed; // i4, pairs of sites
-  contactHeights: Packed; // f4, σ of these
   box: number[][] | null; // three vectors, of length 0 where space is open
   centre: [number, number, number];
   step: number; // a position is centre + step × frames

@@ -9,7 +9,7 @@ import { Cartoon } from "./cartoon";
 import { type Colouring, mixed, rgb } from "./colours";
 import { h } from "./dom";
 import { Frames, SPAN } from "./frames";
-import { singles, type Space, wholes, words } from "./scene";
+import { type Space, wholes, words } from "./scene";
 import type { Change, State } from "./state";
 
 const ZOOM = 500; // milliseconds
@@ -19,7 +19,7 @@ const VDW: Record<string, number> = { H: 1.1, C: 1.7, N: 1.55, O: 1.52, P: 1.8, 
 const STICK = 0.25; // Å
 const NODE = 0.3; // radii of particles, in units of the distance of neighbours
 const SMALL = 0.12;
-const JOINT = 0.1;
+const JOINT = 0.05;
 const LEAST_NODE = 0.011; // of the width of everything, or few particles in a wide room are hardly seen
 
 interface Attribute {
@@ -38,9 +38,7 @@ export class View {
   private readonly camera: Camera;
   private readonly frames: Frames;
   private positions: Float32Array;
-  private readonly sticks: Int32Array; // pairs of sites: bonds, then contacts
-  private readonly nBonds: number;
-  private readonly heights: Float32Array; // of contacts
+  private readonly sticks: Int32Array; // pairs of sites
   private readonly elements: string[];
   private readonly width: number; // of everything in the first frame
   private readonly covered: Uint8Array; // (sites,), whether the cartoon shows it
@@ -65,12 +63,7 @@ export class View {
     this.frames = new Frames(space);
     const { nSites, toView } = this.frames;
     this.positions = this.frames.positions(state.frame, state.superposed);
-    const [bonds, contacts] = [wholes(space.bonds), wholes(space.contacts)];
-    this.nBonds = bonds.length / 2;
-    this.sticks = new Int32Array(bonds.length + contacts.length);
-    this.sticks.set(bonds);
-    this.sticks.set(contacts, bonds.length);
-    this.heights = singles(space.contactHeights);
+    this.sticks = wholes(space.bonds);
     this.elements = words(state.scene.sites.elements);
     this.covered = new Uint8Array(nSites);
     this.colours = new Float32Array(3 * nSites);
@@ -185,7 +178,7 @@ export class View {
       copyPoint(colours, a, color, stick);
       copyPoint(colours, b, color2, stick);
       const crosses = here && this.box?.separates(pointAt(here, a), pointAt(here, b));
-      radius[stick] = crosses ? 0 : this.thickness(stick, a, b);
+      radius[stick] = crosses ? 0 : this.thickness(a, b);
     });
     cylinders.setAttributes({ color, color2, radius });
   }
@@ -209,22 +202,18 @@ export class View {
     if (space.molecular) {
       if (style === "spheres") return VDW[this.elements[site]?.toUpperCase() ?? ""] ?? 1.7;
       if (style === "cartoon" && this.covered[site]) return 0;
-      return this.nBonds ? 1.6 * STICK : NODE * space.spacing;
+      return this.sticks.length ? 1.6 * STICK : NODE * space.spacing;
     }
     if (style === "spheres") return 0.5 * SPAN;
     const part = this.colouring.labelOfSite(site) >= 0 ? NODE : SMALL;
     return Math.max(part * SPAN, (part / NODE) * LEAST_NODE * this.width);
   }
 
-  private thickness(stick: number, a: number, b: number): number {
+  private thickness(a: number, b: number): number {
     const { state, space, frames } = this;
     if (state.style === "spheres" || (state.style === "cartoon" && this.covered[a] && this.covered[b])) return 0;
     if (!frames.has(state.frame, a) || !frames.has(state.frame, b)) return 0;
-    if (stick < this.nBonds) return space.molecular ? STICK : 0.5 * JOINT * SPAN;
-    const label = this.colouring.labelOfSite(a);
-    const joined = label >= 0 && label === this.colouring.labelOfSite(b);
-    const near = at(this.heights, stick - this.nBonds) <= state.cutoff;
-    return joined && near ? JOINT * (space.molecular ? space.spacing : SPAN) : 0;
+    return space.molecular ? STICK : JOINT * SPAN;
   }
 
   private move(): void {

@@ -75,7 +75,7 @@ function sceneOf(sitesPerObject: number, chain: string): Scene {
     matrix: null,
     motion: null,
     sampling: { facts: [] },
-    about: { rows: [], notes: [], options: [] },
+    about: { rows: [], notes: [] },
     space: null,
   };
 }

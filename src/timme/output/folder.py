@@ -114,23 +114,21 @@ FILES = [
 ]
 
 
-def _of_sides(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of a comparison: the structure with the clusters of both results."""
-    return lambda comparison, **how: function(comparison.sides[1], **how)
+def _of_both(file: File) -> File:
+    """Return a file of a comparison: one structure with the clusters of both results."""
+    return file._replace(
+        when=lambda comparison: file.when(comparison.sides[1]),
+        make=lambda comparison: file.make(comparison.sides[1]),
+    )
 
 
 COMPARISON_FILES = [
-    *(file for file in FILES if file.name in ("summary.txt", RESULT)),
+    *FILES[:3],  # summary, page and result
     File("matched.csv", "which clusters share sites", _always, tables.matched),
-    File("report.html", "the interactive page, offline", lambda _: is_built(), report_html),
     File("agreement.csv", "agreement at every pair of cutoffs", _always, tables.agreement),
     File("agreement.png", "the same as a figure", _always, matrices.agreement),
     File("dilutions.png", "both dilution plots, in the same colours", _always, plots.dilutions),
-    *(
-        file._replace(when=_of_sides(file.when), make=_of_sides(file.make))
-        for file in FILES
-        if file.name in ("structure.cif", "view.pml", "view.cxc", "view.tcl")
-    ),
+    *(_of_both(file) for file in FILES if file.name.startswith(("structure.cif", "view."))),
 ]
 
 
@@ -396,10 +394,7 @@ def _beside(target: Path, which: str) -> Path:
 def _check(target: Path, *, overwrite: bool) -> None:
     """Refuse a folder that is in use or that cannot be written."""
     if target.is_dir() and (os.path.ismount(target) or target.samefile(Path.cwd())):
-        raise FileExistsError(
-            f"{target} cannot be replaced as a whole: choose a folder in it, such as "
-            f"{target / 'timme'}"
-        )
+        raise FileExistsError(f"{target} cannot be replaced as a whole: choose a folder in it")
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         if not (target / RESULT).is_file():
             raise FileExistsError(

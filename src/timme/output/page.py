@@ -25,8 +25,8 @@ from timme._arrays import Ints
 from timme._text import counted
 from timme.analysis import tables
 from timme.analysis.finding import Finding
-from timme.analysis.phrases import samples
-from timme.analysis.result import Analysis, Body, Comparison
+from timme.analysis.phrases import length, samples, sigma
+from timme.analysis.result import Analysis, Comparison
 from timme.ensemble.atoms import unit_label
 from timme.ensemble.residues import is_nucleic, is_protein
 from timme.hierarchy.condensed import condense
@@ -135,7 +135,6 @@ def _scene(analysis: Analysis) -> Scene:
         cutoff = suggested[-1][0] if suggested else float(np.median(np.append(tree.levels, 0.0)))
     shown = np.full(whole.n_sites, -1)
     shown[analysis.system.shown] = np.arange(tree.n_sites)
-    length = {"value": made.length, "name": made.length_name} if made.length else None
     limits = style.cutoff_limits(style.count(analysis), cutoff)
     levels = {"order": tree.order, "gaps": tree.gaps, "levels": tree.levels}
     found: Scene = plain(
@@ -144,7 +143,7 @@ def _scene(analysis: Analysis) -> Scene:
             "title": made.title,
             "colours": _colours(analysis),
             "quantity": {"cutoff": quantity.cutoff, "unit": unit_label(quantity.unit)},
-            "length": length,
+            "length": {"value": made.length, "name": made.length_name} if made.length else None,
             "finding": _finding(analysis, cutoff),
             "groups": _groups(analysis),
             "sites": _sites(analysis),
@@ -237,32 +236,33 @@ def _colours(analysis: Analysis) -> Scene:
 
 def _groups(analysis: Analysis) -> Scene | None:
     """Groups of the finding, as the first picture and its table show them."""
-    labels, bodies = style.finding_labels(analysis), analysis.bodies
+    labels = style.finding_labels(analysis)
     n_groups = int(labels.max(initial=-1)) + 1
     if n_groups == 0:
         return None
     what, rows = style.group_word(analysis), []
+    are_bodies = what == "body" and n_groups == len(analysis.bodies)
     for group in range(n_groups):
         members = np.flatnonzero(labels == group)
-        are_bodies = what == "body" and n_groups == len(bodies)
-        fit, moves = _body(bodies[group]) if are_bodies else _inside(analysis, members)
+        fit, moves = _body(analysis, group) if are_bodies else _inside(analysis, members)
         names = tables.runs(analysis.shown_atoms, members)
         rows.append({"members": names, "size": str(len(members)), "fit": fit, "moves": moves})
     return {"what": what, "labels": labels, "rows": rows}
 
 
-def _body(body: Body) -> tuple[str, str]:
+def _body(analysis: Analysis, number: int) -> tuple[str, ...]:
+    """Fit of a body, and how far it turns."""
+    body, unit = analysis.bodies[number], analysis.system.unit
     moves = "" if body.motion is None else f"{body.angle:.0f}° against body {body.relative_to}"
-    return "" if math.isnan(body.fit) else f"{body.fit:.2f} Å", moves
+    return "" if math.isnan(body.fit) else length(body.fit, unit), moves
 
 
-def _inside(analysis: Analysis, members: Ints) -> tuple[str, str]:
+def _inside(analysis: Analysis, members: Ints) -> tuple[str, ...]:
     """Median σ inside a group and to its siblings, where it is a cluster with a verdict."""
-    unit = unit_label(analysis.hierarchy.unit)
     for record in analysis.clusters:
         if record.separation is not None and np.array_equal(record.sites, members):
-            inside, across = record.separation.inside, record.separation.across
-            return f"±{inside:.2g} {unit}".strip(), f"±{across:.2g} {unit}".strip()
+            both = (record.separation.inside, record.separation.across)
+            return tuple(f"±{sigma(each, analysis.hierarchy.unit)}" for each in both)
     return "", ""
 
 
@@ -369,13 +369,8 @@ def _matrix(analysis: Analysis) -> Scene | None:
 
 
 def _about(analysis: Analysis) -> Scene:
-    made, fields = analysis.made, type(analysis.made.settings).model_fields
+    made = analysis.made
     inputs = [("input", f"{each.name} (SHA-256 {each.sha256})") for each in made.sources]
     rows = [("version", made.version), ("command", made.command), *inputs]
     rows += [("objects", made.objects), ("pairs", made.pairs)]
-    options = [
-        (fields[name].description or name, str(getattr(made.settings, name)))
-        for name in made.given
-        if name in fields
-    ]
-    return {"rows": [row for row in rows if row[1]], "notes": analysis.notes, "options": options}
+    return {"rows": [row for row in rows if row[1]], "notes": analysis.notes}

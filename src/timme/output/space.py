@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.spatial.transform import Rotation
 
 from timme._arrays import Bools, Floats, Ints
 from timme.analysis.molecules import movement
@@ -19,15 +18,13 @@ from timme.output.structures import in_space
 MISSING = -32768  # in frames, of a site that is not seen
 _MOST_STEPS = 32_000  # from the centre to the farthest site
 _MOST_ANGLES = 2_000  # of a body
-_STICKS_PER_SITE, _MOST_STICKS = 6, 10_000
 _REACH = 0.4  # half the length of an axis in units of the width
-_BESIDE = 1.25  # radius of an arc in units of the distance of the body from its axis
 
 Part = dict[str, Any]
 
 
 def space(analysis: Analysis) -> Part:
-    """Return where the sites are in some snapshots, and what joins them."""
+    """Return where the sites are in some snapshots, and the bonds between them."""
     system = analysis.system
     first = in_space(system.coordinates, analysis)
     frames = in_space(system.coordinates[None] if system.film is None else system.film, analysis)
@@ -41,7 +38,6 @@ def space(analysis: Analysis) -> Part:
     steps = np.rint((frames - centre) / step)
     steps[np.isnan(steps).any(axis=2)] = MISSING
     numbers = np.arange(len(frames)) if system.film_frames is None else system.film_frames
-    contacts, heights = _contacts(analysis)
     return {
         "dimensions": system.coordinates.shape[1],
         "molecular": molecular,
@@ -49,8 +45,6 @@ def space(analysis: Analysis) -> Part:
         "cifSites": structures.seen(analysis),
         "spacing": spacing,
         "bonds": _bonds(analysis),
-        "contacts": contacts,
-        "contactHeights": heights,
         "box": None if system.box is None else in_space(system.box, analysis).tolist(),
         "centre": centre.tolist(),
         "step": step,
@@ -78,7 +72,7 @@ def motion(analysis: Analysis) -> Part | None:
 
 
 def _axis(analysis: Analysis, number: int, body: Body, hinge: Hinge) -> Part | None:
-    """Return the arrow along an axis, and the way of the centre of a body about it.
+    """Return the arrow along the axis of a body.
 
     A small turn with a large shift has an axis far away from everything: it is not drawn.
     """
@@ -91,14 +85,11 @@ def _axis(analysis: Analysis, number: int, body: Body, hinge: Hinge) -> Part | N
     width = float((np.nanmax(places, axis=0) - np.nanmin(places, axis=0)).max())
     if np.linalg.norm(centre - foot) > width:
         return None
-    turns = np.linspace(hinge.angles.min(), hinge.angles.max(), 2 + int(hinge.range / 3))
-    about = Rotation.from_rotvec(np.outer(turns - hinge.angles[0], hinge.axis), degrees=True)
     return {
         "body": number,
         "from": (foot - _REACH * width * hinge.axis).tolist(),
         "to": (foot + _REACH * width * hinge.axis).tolist(),
         "cone": hinge.axis_cone if hinge.axis_cone > 0 else None,
-        "arc": foot + about.apply(_BESIDE * (centre - foot)),
         "label": f"{hinge.range:.0f}°",
     }
 
@@ -138,17 +129,3 @@ def _bonds(analysis: Analysis) -> Ints:
     same = (atoms.chains[:-1] == atoms.chains[1:]) & (np.abs(np.diff(atoms.resids)) <= 1)
     along: Ints = pairs[same]
     return along
-
-
-def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
-    """Nearest pairs of sites without bonds, and the cutoff from which a stick may join each."""
-    measured, system = analysis.fluctuations, analysis.system
-    if measured is None or len(system.sites.bonds):
-        return np.empty((0, 2), np.int64), np.empty(0)
-    ends = system.object_sites[measured.pairs]
-    steps = system.coordinates[ends[:, 0]] - system.coordinates[ends[:, 1]]
-    apart = np.linalg.norm(steps, axis=1)  # sticks across a periodic box are not drawn
-    usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(measured.sigma))
-    most = min(_STICKS_PER_SITE * len(system.sites), _MOST_STICKS)
-    chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])
-    return ends[chosen], measured.sigma[chosen]

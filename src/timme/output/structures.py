@@ -153,11 +153,6 @@ def structure(analysis: Analysis) -> gemmi.Structure:
     """Return the first snapshot with groups and clusters in its columns."""
     system, columns = analysis.system, (groups_of_sites(analysis), clusters_of_sites(analysis))
     made = _structure(system.sites, seen(analysis), [positions(analysis)], columns)
-    if system.box is not None and system.box.shape == (3, 3) and np.linalg.det(system.box):
-        from MDAnalysis.lib.mdamath import triclinic_box
-
-        made.cell.set(*triclinic_box(*(system.box * scale(system.unit))).tolist())
-        made.spacegroup_hm = "P 1"
     made.info["_struct.title"] = title(analysis)
     return made
 
@@ -167,7 +162,7 @@ def cif(analysis: Analysis) -> str:
     import gemmi
 
     made, groups = structure(analysis), gemmi.MmcifOutputGroups(True)  # noqa: FBT003, all of them
-    groups.cell = groups.symmetry = made.cell.is_crystal()
+    groups.cell = groups.symmetry = False
     return str(made.make_mmcif_document(groups).as_string())
 
 
@@ -195,7 +190,7 @@ def _pdb(made: gemmi.Structure) -> str:
         for chain, first in zip(model, made[0], strict=True):
             chain.name = first.name
     # Ends of chains take no serial number, so that atoms have the same in both formats.
-    options = gemmi.PdbWriteOptions(cryst1_record=made.cell.is_crystal(), numbered_ter=False)
+    options = gemmi.PdbWriteOptions(cryst1_record=False, numbered_ter=False)
     return str(made.make_pdb_string(options))
 
 

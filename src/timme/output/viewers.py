@@ -74,17 +74,21 @@ def pymol(analysis: Analysis) -> str:
         "# In PyMOL, in this folder: @view.pml (scenes: bodies, clusters)",
         f"load {STRUCTURE}, timme",
         "bg_color white",
-        f"set_color timme_rest, {_rgb(style.REST)}",
     ]
     look = "cartoon" if structures.has_backbone(analysis) else "ribbon"
     every = views(analysis)
     for view in every:
-        lines += ["hide everything", "disable all", "enable timme", "color timme_rest, timme"]
+        lines += [
+            "hide everything",
+            "disable all",
+            "enable timme",
+            f"color {_hex(style.REST)}, timme",
+        ]
         lines += [f"show {look}, timme", "show sticks, timme and organic"]
+        lines.append(f"color {_hex(style.REST)}, timme")
         for name, value, colour in view.groups:
-            lines += [f"set_color timme_{name}, {_rgb(colour)}"]
-            lines += [f"select {name}, timme and {view.column}={value}"]
-            lines += [f"color timme_{name}, {name}"]
+            lines.append(f"select {name}, timme and {view.column}={value}")
+            lines.append(f"color {_hex(colour)}, {name}")
         for cone in view.cones:
             ends = f"{_row(cone.start)}, {_row(cone.end)}, {_RADIUS}, 0.0"
             paint = _row(_parts(cone.colour))
@@ -165,8 +169,9 @@ def _css(colour: str) -> str:
     return f"rgb({','.join(str(round(255 * part)) for part in _parts(colour))})"
 
 
-def _rgb(colour: str) -> str:
-    return f"[{_row(_parts(colour))}]"
+def _hex(colour: str) -> str:
+    """Return a colour for PyMOL."""
+    return colour.replace("#", "0x")
 
 
 def _row(numbers: Iterable[float], between: str = ", ") -> str:
