@@ -11,12 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-import jinja2
 from fastapi import APIRouter, Depends, FastAPI, Form, Request, Response, UploadFile
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse
+from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
+from fastapi.templating import Jinja2Templates
 from pydantic import Field, Json
 
 from timme import memory
@@ -188,16 +188,8 @@ async def compare(pair: Pair, jobs: Here) -> Job:
 # ---- pages -------------------------------------------------------------------------------------
 
 pages = APIRouter(include_in_schema=False)
-_TEMPLATES = jinja2.Environment(
-    loader=jinja2.PackageLoader(__package__ or "", "pages"),
-    autoescape=True,
-    undefined=jinja2.StrictUndefined,
-)
-
-
-def _page(name: str, **context: Any) -> Response:
-    shown = {"built": (_PAGES / "server.js").is_file(), "version": VERSION, **context}
-    return HTMLResponse(_TEMPLATES.get_template(name).render(shown))
+_TEMPLATES = Jinja2Templates(_PAGES)
+_TEMPLATES.env.globals |= {"version": VERSION, "built": (_PAGES / "server.js").is_file()}
 
 
 @cache
@@ -218,20 +210,22 @@ def _fields(recipe: str) -> dict[str, list[dict[str, Any]]]:
 
 
 @pages.get("/")
-async def start_page(jobs: Here) -> Response:
+async def start_page(request: Request, jobs: Here) -> Response:
     """Return the form of a new job, and the list of jobs."""
     fields = {recipe: _fields(recipe) for recipe in _RECIPES}
-    upload = memory.shown(jobs.upload)
-    return _page("start.html", jobs=jobs.listed(), recipes=_RECIPES, fields=fields, upload=upload)
+    shown: dict[str, Any] = {"recipes": _RECIPES, "fields": fields}
+    shown |= {"jobs": jobs.listed(), "upload": memory.shown(jobs.upload)}
+    return _TEMPLATES.TemplateResponse(request, "start.html", shown)
 
 
 @pages.get("/results/{job_id}")
-async def job_page(job: Known, jobs: Here) -> Response:
+async def job_page(request: Request, job: Known, jobs: Here) -> Response:
     """Return the progress or the result of a job."""
     others = [other for other in jobs.listed() if other.recipe != "compare"]
     others = [other for other in others if other.state == "done" and other.id != job.id]
     report = any(file.name == _REPORT for file in job.results)
-    return _page("job.html", job=job, others=others, report=report)
+    shown = {"job": job, "others": others, "report": report}
+    return _TEMPLATES.TemplateResponse(request, "job.html", shown)
 
 
 @pages.get("/results/{job_id}/report")
