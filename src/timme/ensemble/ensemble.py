@@ -152,7 +152,7 @@ class Ensemble(Described):
         n_snapshots, n_sites, n_dimensions = array.shape
         if atoms is not None and (len(atoms) != n_sites or (atoms.bonds >= n_sites).any()):
             raise ValueError(
-                f"{n_sites} sites need as many atoms, bonds between these, got {len(atoms)}"
+                f"{n_sites} sites need {n_sites} atoms, bonds between these, got {len(atoms)}"
             )
         box_array = None if boxes is None else box_matrices(boxes, n_snapshots, n_dimensions)
         return cls(
@@ -444,9 +444,11 @@ def checked_weights(weights: npt.ArrayLike, n_snapshots: int) -> Floats:
     array = numbers(weights, "weights")
     usable = array.shape == (n_snapshots,) and np.isfinite(array).all() and not (array < 0).any()
     if not usable or np.count_nonzero(array) < min(2, n_snapshots):
-        needed = f"weights need one finite number, 0 or more, for each of {n_snapshots} snapshots"
+        needed = (
+            f"weights need one number for each of {n_snapshots} snapshots, finite, not negative"
+        )
         got = f"{np.count_nonzero(array)} not zero of {array.size}"
-        raise ValueError(f"{needed}, above 0 for at least 2, got {got}")
+        raise ValueError(f"{needed}, above zero for at least 2, got {got}")
     return frozen(array / array.max())
 
 

@@ -189,12 +189,10 @@ class _Steps:
         uncertain = long.any(axis=1) | hidden
         if uncertain.any():
             count = f"{np.sum(uncertain):,} of {len(uncertain):,} molecules or particles"
-            steps = (
-                f"steps are up to {longest:.3g} of it, gaps up to {self.longest_gaps.max():,} steps"
-            )
             raise ValueError(
-                f"{prefix}{count} may cross faces of the box unnoticed {when}: {steps}; choose "
-                "snapshots closer in time, or leave out unwrap=True"
+                f"{prefix}{count} may cross faces of the box unnoticed {when}: they move by up to "
+                f"{longest:.3g} of it in a usual step and are not seen for up to "
+                f"{self.longest_gaps.max():,}; choose snapshots closer in time (start=, stop=)"
             )
 
 

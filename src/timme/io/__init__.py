@@ -80,8 +80,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         ``20,20,20``. False, or ``none``, leaves space open. The cell of a structure file is no
         box. Molecules are made whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
-        Covalent bonds: those of the file and, where these are not complete, those guessed from
-        distances; or those of the file only, guessed only, none, or pairs of atoms.
+        Covalent bonds: those of the topology, or guessed from distances where it has none, and in
+        PDB and mmCIF files; or those of the file only, guessed only, none, or pairs of atoms.
     weights : array_like, shape (snapshots,), or str, optional
         One number for each snapshot that is kept, or for each in the source; or the file of these.
     gaps : bool, optional

@@ -106,8 +106,7 @@ def checked_file(path: str | Path) -> Path:
         if stat.S_ISREG(found.st_mode):
             path.open("rb").close()
     except OSError as error:
-        kind_ = type(error)
-        raise kind_(f"{path}: {error.strerror}: check its name and permissions") from None
+        raise type(error)(f"{path}: {error.strerror}: check its name and permissions") from None
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
     if not stat.S_ISREG(found.st_mode):
