@@ -300,8 +300,10 @@ def _unwrap(
     later = [place for place in places if 0 < place < len(choice.through)]
     if not unwrap and not (frames.unfold and later):
         return ensemble
-    options: dict[str, Any] = {"starts": later, "progress": progress, "prefix": prefix}
-    step = unwrap_molecules(frames, molecules_of(ensemble), flagged=frames.unfold, **options)
+    owners = molecules_of(ensemble)
+    step = unwrap_molecules(
+        frames, owners, starts=later, flagged=frames.unfold, progress=progress, prefix=prefix
+    )
     return replace(ensemble, frames=frames.then(step))
 
 

@@ -74,7 +74,6 @@ class Trajectory:
     offsets: Ints | None = None  # (frames,), bytes before each, where the format needs them
     in_steps: bool = False  # whether times are numbers of steps
     unit: str = "Å"  # of coordinates as they are read, "" where the file states none
-    scale: float = 1.0  # by which lengths in the file are multiplied
     rounding: float = 0.0  # spacing of the grid on which coordinates are, 0 where unknown
     n_dimensions: int = 3
     has_images: bool = False  # whether every frame has image flags
