@@ -131,8 +131,8 @@ def _find_columns(names: list[str], chosen: list[str], source: str) -> tuple[lis
     else:
         places = _places(names, chosen) if chosen else _usual(names)
     if len(set(places)) < max(len(chosen), 3):
-        wanted, has = ", ".join(chosen) or "frame, particle, x", ", ".join(names[:12])
-        fault = f"columns {wanted} are needed, each once, and the table has {has}"
+        needed, has = ", ".join(chosen) or "frame, particle, x", ", ".join(names[:12])
+        fault = f"columns {needed} are needed, each once, and the table has {has}"
         raise ValueError(f"{source}: {fault}: name them, or give numbers from 1 on")
     taken = [names[place] for place in places]
     if chosen or taken[:3] == ["frame", "particle", "x"]:
