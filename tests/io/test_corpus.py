@@ -62,7 +62,7 @@ CHANGED: dict[str, tuple[str, set[str]]] = {
             *("XYZ", "XYZ_bz2", "COORDINATES_XYZ", "COORDINATES_XYZ_BZ2", "XYZ_five", "XYZ_mini"),
             *("built/lattice.xyz", "built/lattice.xyz open", "built/lattice.xyz unwrapped"),
             *("built/plain.xyz", "built/plain.xyz.gz", "built/slab.xyz", "built/tilted.extxyz"),
-            *("built/tilted.extxyz open", "built/tilted.extxyz unwrapped", "built/cut.xyz in part"),
+            *("built/tilted.extxyz open", "built/tilted.extxyz unwrapped"),
         ),
         ("5.3", {"unit", "elements", "mass"}),
     ),
@@ -70,7 +70,7 @@ CHANGED: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(
         (
             *(f"built/{x}.xyz with topology" for x in ("plain", "lattice", "particles", "slab")),
-            "COORDINATES_TOPOLOGY COORDINATES_XYZ",
+            *("COORDINATES_TOPOLOGY COORDINATES_XYZ", "built/cut.xyz in part"),
         ),
         ("5.3", {"unit"}),
     ),

@@ -138,6 +138,18 @@ def test_xyz_frames_behind_a_structure_are_in_its_unit(folder: Path) -> None:
     assert read(folder / "topology.pdb", folder / "plain.xyz").unit == "Å"
 
 
+def test_columns_of_gro_files_count_characters(tmp_path: Path) -> None:
+    text = gro_text(PLACES[:1])
+    changed = text.replace("H1", "HÄ", 1)
+    whole = read(written(tmp_path, text, "a.gro"), bonds="none").coordinates()
+    found = read(written(tmp_path, changed, "b.gro"), bonds="none")
+    np.testing.assert_array_equal(found.coordinates(), whole)
+    assert found.atoms.names[1] == "HÄ"
+    with pytest.raises(ValueError, match=r"c\.gro: not a topology") as caught:
+        read(written(tmp_path, changed.encode("latin-1"), "c.gro"))
+    assert "\n" not in str(caught.value)
+
+
 def test_ids_of_h5md_order_the_particles_of_every_frame(folder: Path, tmp_path: Path) -> None:
     import h5py
 

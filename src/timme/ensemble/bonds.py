@@ -243,8 +243,5 @@ def _along(atoms: Atoms, distances: Distances, trace: _Trace, sites: Bools, know
     pairs = np.column_stack([one, other])[(apart >= _SHORTEST) & (apart <= longest)]
     graph = adjacency(pairs, len(atoms))
     stretches = sparse.csgraph.connected_components(graph, directed=False)[1]
-    return _steps(pairs[np.isin(stretches[pairs[:, 0]], stretches[known])], trace.bonds)
-
-
-def _steps(pairs: Ints, bonds: int) -> Ints:
-    return np.column_stack([np.sort(pairs, axis=1), np.full(len(pairs), bonds)]).astype(np.int64)
+    pairs = np.sort(pairs[np.isin(stretches[pairs[:, 0]], stretches[known])], axis=1)
+    return np.column_stack([pairs, np.full(len(pairs), trace.bonds)]).astype(np.int64)

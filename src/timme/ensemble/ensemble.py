@@ -434,11 +434,9 @@ class Ensemble(Described):
             bad = np.abs(coordinates) > farthest[:, None, None]
         if bad.any():
             frame, site, _ = np.argwhere(bad)[0].tolist()
-            raise ValueError(
-                f"{self.prefix}atom {self.site_label(site)} (site {site + 1}) of snapshot "
-                f"{start + frame + 1} is at {coordinates[frame, site].tolist()}, not finite or too "
-                "many boxes away: leave it out, or read NaN as gaps (gaps=True)"
-            )
+            where = f"is at {coordinates[frame, site].tolist()}, not finite or too many boxes away"
+            who = f"atom {self.site_label(site)} (site {site + 1}) of snapshot {start + frame + 1}"
+            raise ValueError(f"{self.prefix}{who} {where}: leave it out, or read gaps (gaps=True)")
 
 
 def checked_weights(weights: npt.ArrayLike, n_snapshots: int) -> Floats:
@@ -446,10 +444,11 @@ def checked_weights(weights: npt.ArrayLike, n_snapshots: int) -> Floats:
     array = numbers(weights, "weights")
     usable = array.shape == (n_snapshots,) and np.isfinite(array).all() and not (array < 0).any()
     if not usable or np.count_nonzero(array) < min(2, n_snapshots):
-        raise ValueError(
-            f"weights need one number for each of {n_snapshots} snapshots, finite, not negative "
-            f"and above zero for at least 2, got {np.count_nonzero(array)} not zero of {array.size}"
+        needed = (
+            f"weights need one number for each of {n_snapshots} snapshots, finite, not negative"
         )
+        got = f"{np.count_nonzero(array)} not zero of {array.size}"
+        raise ValueError(f"{needed}, above zero for at least 2, got {got}")
     return frozen(array / array.max())
 
 
@@ -457,10 +456,9 @@ def _checked_coordinates(given: npt.ArrayLike) -> Coordinates:
     """Return an array (snapshots, sites, dimensions) in single or double precision."""
     array = np.asanyarray(given)
     if array.dtype.kind not in "fiu" or array.ndim != 3 or 0 in array.shape:
-        raise ValueError(
-            "coordinates are real numbers (snapshots, sites, dimensions), at least 1 of each, got "
-            f"{array.dtype} of shape {array.shape}: add the missing axis, or pass σ as a matrix"
-        )
+        needed = "coordinates are real numbers (snapshots, sites, dimensions), at least 1 of each"
+        got = f"{array.dtype} of shape {array.shape}"
+        raise ValueError(f"{needed}, got {got}: add the missing axis, or pass σ as a matrix")
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     return np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64)

@@ -136,13 +136,11 @@ def with_whole_molecules(
     if matrices is None:
         return ensemble
     boxes, n_sites = Boxes.of(matrices, 1, ensemble.n_dimensions), ensemble.n_sites
-    bonds, notes = ensemble.atoms.bonds, list(ensemble.notes)
+    bonds, notes, prefix = ensemble.atoms.bonds, list(ensemble.notes), ensemble.prefix
     if not len(bonds) and ensemble.molecules is not None:
         bonds, n_apart = numbered(points[0], boxes, ensemble.molecules)
         if n_apart:
-            notes.append(
-                f"{ensemble.prefix}{n_apart:,} numbered molecules reach too far: give their bonds"
-            )
+            notes.append(f"{prefix}{n_apart:,} numbered molecules reach too far: give their bonds")
     bonds = bonds_and_traces(bonds, ensemble.traces)
     if not len(bonds):
         return replace(ensemble, notes=tuple(notes))
@@ -155,7 +153,7 @@ def with_whole_molecules(
     if endless.any():
         trees = trees.without(endless)
         notes.append(
-            f"{ensemble.prefix}{endless.sum():,} atoms are bound to their own images: none is whole"
+            f"{prefix}{endless.sum():,} atoms are bound to their own images: none is whole"
         )
     frames = ensemble.frames.then(Whole(trees, np.arange(n_sites), together))
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=tuple(notes))

@@ -160,10 +160,8 @@ def selector(atoms: Atoms, coordinates: Coordinates | None) -> Callable[[str], I
         else:
             found = _by_language(universe, text)
         if len(found) == 0:
-            raise ValueError(
-                f"the selection {text!r} matches none of the {len(atoms)} atoms: "
-                f"check names against the file ({_names_of(atoms)})"
-            )
+            fault = f"the selection {text!r} matches none of the {len(atoms)} atoms"
+            raise ValueError(f"{fault}: check names against the file ({_names_of(atoms)})")
         return found
 
     return select
@@ -197,10 +195,9 @@ def _by_language(universe: Callable[[], Any], text: str) -> Ints:
             warnings.simplefilter("ignore")
             return np.asarray(universe().select_atoms(text).ix, dtype=np.int64)
     except Exception as error:  # noqa: BLE001, the language raises what it stumbles over
-        raise ValueError(
-            f"the selection {text!r} is not understood ({one_line(error)[:200]}): use the "
-            f"MDAnalysis language, such as 'protein and name CA', or one of {', '.join(PRESETS)}"
-        ) from None
+        fault = f"the selection {text!r} is not understood ({one_line(error)[:200]})"
+        way = f"'protein and name CA', or one of {', '.join(PRESETS)}"
+        raise ValueError(f"{fault}: use the MDAnalysis language, such as {way}") from None
 
 
 def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:

@@ -159,9 +159,7 @@ def box_matrices(given: npt.ArrayLike, n_snapshots: int, n_dimensions: int) -> F
     square = boxes.shape == (n_dimensions, n_dimensions)
     if square and n_snapshots == n_dimensions and not _is_diagonal(boxes):
         shape = (n_snapshots, n_dimensions, n_dimensions)
-        raise ValueError(
-            f"a box may be one matrix or lengths for each snapshot: pass shape {shape}"
-        )
+        raise ValueError(f"a box is one matrix, or lengths of each snapshot: pass shape {shape}")
     if n_dimensions == 3 and boxes.shape in {(6,), (n_snapshots, 6)}:
         boxes = np.array([cell_vectors(cell) for cell in np.atleast_2d(boxes)])
     elif boxes.shape in {(n_dimensions,), (n_snapshots, n_dimensions)} and not square:
@@ -169,10 +167,9 @@ def box_matrices(given: npt.ArrayLike, n_snapshots: int, n_dimensions: int) -> F
         boxes = boxes[..., None] * np.eye(n_dimensions)
     each = boxes.shape[:-2] in {(), (1,), (n_snapshots,)}
     if not each or boxes.shape[-2:] != (n_dimensions, n_dimensions):
-        raise ValueError(
-            f"a box needs {n_dimensions} lengths or a {n_dimensions} × {n_dimensions} matrix, once "
-            f"or for each of {n_snapshots} snapshots, got shape {np.shape(given)}"
-        )
+        needed = f"{n_dimensions} lengths or a {n_dimensions} × {n_dimensions} matrix"
+        got = f"once or for each of {n_snapshots} snapshots, got shape {np.shape(given)}"
+        raise ValueError(f"a box needs {needed}, {got}")
     full = np.broadcast_to(boxes, (n_snapshots, n_dimensions, n_dimensions))
     distinct, inverse = np.unique(full.reshape(n_snapshots, -1), axis=0, return_inverse=True)
     reduced = np.array([reduce_box(row.reshape(full.shape[1:])) for row in distinct])
@@ -199,10 +196,8 @@ def cell_vectors(cell: npt.ArrayLike) -> Floats:
     cosines = np.cos([alpha, beta, gamma])
     volume = 1 + 2 * cosines.prod() - (cosines**2).sum()  # squared, of a box of lengths 1
     if volume < _FLATTEST or angles.min() < _SHARPEST or angles.max() > _BLUNTEST:
-        raise ValueError(
-            f"angles of a box are in degrees, from {_SHARPEST:g} to {_BLUNTEST:g}, and span space, "
-            f"got {angles.tolist()}: pass tilted boxes as row vectors"
-        )
+        needed = f"angles of a box are in degrees, from {_SHARPEST:g} to {_BLUNTEST:g}"
+        raise ValueError(f"{needed}, and span space, got {angles.tolist()}: pass row vectors")
     y = (np.cos(alpha) - np.cos(beta) * np.cos(gamma)) / np.sin(gamma)
     last = [np.cos(beta), y, np.sqrt(1 - np.cos(beta) ** 2 - y**2)]
     directions = [[1.0, 0.0, 0.0], [np.cos(gamma), np.sin(gamma), 0.0], last]

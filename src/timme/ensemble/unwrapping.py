@@ -121,10 +121,8 @@ def unwrap(
         known = np.isfinite(places).all(axis=1)
         if begins and strict:
             if not known.all():
-                raise ValueError(
-                    f"{prefix}unwrapping needs all sites in snapshot {frame + 1:,}, the first of a "
-                    "run: start later (start=), or select other sites"
-                )
+                fault = f"unwrapping needs all sites in snapshot {frame + 1:,}, the first of a run"
+                raise ValueError(f"{prefix}{fault}: start later (start=), or select other sites")
             first = first if later else places
             jump = _Steps(shape)  # how far a run starts from the first one is no step of it
             jump.add(nearest, times[frame] - seen)
@@ -190,11 +188,11 @@ class _Steps:
         hidden = (self.longest_gaps > 1) & (self.longest_gaps * longest > 0.5)
         uncertain = long.any(axis=1) | hidden
         if uncertain.any():
+            count = f"{np.sum(uncertain):,} of {len(uncertain):,} molecules or particles"
             raise ValueError(
-                f"{prefix}{np.sum(uncertain):,} of {len(uncertain):,} molecules or particles may "
-                f"cross faces of the box unnoticed {when}: they move by up to {longest:.3g} of it "
-                f"in a usual step and are not seen for up to {self.longest_gaps.max():,}; choose "
-                "snapshots closer in time (start=, stop=), or leave out unwrap=True"
+                f"{prefix}{count} may cross faces of the box unnoticed {when}: they move by up to "
+                f"{longest:.3g} of it in a usual step and are not seen for up to "
+                f"{self.longest_gaps.max():,}; choose snapshots closer in time (start=, stop=)"
             )
 
 
@@ -241,8 +239,6 @@ def _in_basis_of(before: Floats, matrix: Floats) -> Floats:
     is_open = ~change.any(axis=1)
     change[is_open, is_open] = 1.0
     if round(abs(np.linalg.det(change))) != 1:
-        raise ValueError(
-            "the box changes too much between snapshots: use closer ones, or leave out unwrap=True"
-        )
+        raise ValueError("the box changes too much between snapshots: leave out unwrap=True")
     vectors: Floats = np.linalg.solve(change, matrix)
     return vectors

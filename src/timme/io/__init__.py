@@ -80,8 +80,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         ``20,20,20``. False, or ``none``, leaves space open. The cell of a structure file is no
         box. Molecules are made whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
-        Covalent bonds: those of the file and, where these are not complete, those guessed from
-        distances; or those of the file only, guessed only, none, or pairs of atoms.
+        Covalent bonds: those of the topology, or guessed from distances where it has none, and in
+        PDB and mmCIF files; or those of the file only, guessed only, none, or pairs of atoms.
     weights : array_like, shape (snapshots,), or str, optional
         One number for each snapshot that is kept, or for each in the source; or the file of these.
     gaps : bool, optional
@@ -300,8 +300,10 @@ def _unwrap(
     later = [place for place in places if 0 < place < len(choice.through)]
     if not unwrap and not (frames.unfold and later):
         return ensemble
-    options: dict[str, Any] = {"starts": later, "progress": progress, "prefix": prefix}
-    step = unwrap_molecules(frames, molecules_of(ensemble), flagged=frames.unfold, **options)
+    owners = molecules_of(ensemble)
+    step = unwrap_molecules(
+        frames, owners, starts=later, flagged=frames.unfold, progress=progress, prefix=prefix
+    )
     return replace(ensemble, frames=frames.then(step))
 
 

@@ -257,11 +257,11 @@ def index_h5md(path: Path) -> Trajectory:
             spaced = time.attrs.get("offset", 0.0) + time[()] * np.arange(shape[0])
             picoseconds = _PICOSECONDS.get(_text(time.attrs.get("unit", "")), np.nan)
             times = np.asarray(time[()] if time.shape else spaced, np.float64) * picoseconds
-        scale, ids, flagged = angstroms(unit) if unit else None, None, "image" in group
+        ids, flagged = None, "image" in group
         if hasattr(group.get("id"), "keys"):
             ids = np.sort(_element(group, "id", 0).ravel()).astype(np.int64)
-    found = Trajectory(shape[0], shape[1], times, ids=ids, has_images=flagged)
-    return replace(found, unit="Å" if scale else unit, scale=scale or 1.0)
+    unit = "Å" if unit and angstroms(unit) else unit
+    return Trajectory(shape[0], shape[1], times, unit=unit, ids=ids, has_images=flagged)
 
 
 def read_h5md(file: Any, found: Trajectory, number: int) -> Frame:
@@ -269,8 +269,8 @@ def read_h5md(file: Any, found: Trajectory, number: int) -> Frame:
     group = _particles(file)
     values, images, ids = group["position"]["value"], None, None
     positions, box = np.zeros((found.n_atoms, 3)), np.zeros((3, 3))
-    axes = slice(values.shape[2])
-    positions[:, axes] = found.scale * values[number].astype(np.float64)
+    axes, scale = slice(values.shape[2]), angstroms(_text(values.attrs.get("unit", ""))) or 1.0
+    positions[:, axes] = scale * values[number].astype(np.float64)
     if found.has_images:
         images = np.zeros((found.n_atoms, 3), np.int64)
         images[:, axes] = _element(group, "image", number)
@@ -281,7 +281,7 @@ def read_h5md(file: Any, found: Trajectory, number: int) -> Frame:
         boundary = ["periodic"] * values.shape[2] if stated is None else np.ravel(stated)
         periodic = np.array([_text(each).lower() == "periodic" for each in boundary])
         box[axes, axes] = np.diag(edges) if edges.ndim == 1 else edges
-        box[axes] *= found.scale * periodic[:, None]
+        box[axes] *= scale * periodic[:, None]
     kind = np.float32 if values.dtype == np.float32 else np.float64
     return Frame(positions.astype(kind), box, images, ids)
 

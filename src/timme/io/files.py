@@ -74,7 +74,6 @@ class Trajectory:
     offsets: Ints | None = None  # (frames,), bytes before each, where the format needs them
     in_steps: bool = False  # whether times are numbers of steps
     unit: str = "Å"  # of coordinates as they are read, "" where the file states none
-    scale: float = 1.0  # by which lengths in the file are multiplied
     rounding: float = 0.0  # spacing of the grid on which coordinates are, 0 where unknown
     n_dimensions: int = 3
     has_images: bool = False  # whether every frame has image flags
@@ -106,8 +105,7 @@ def checked_file(path: str | Path) -> Path:
         if stat.S_ISREG(found.st_mode):
             path.open("rb").close()
     except OSError as error:
-        kind_ = type(error)
-        raise kind_(f"{path}: {error.strerror}: check its name and permissions") from None
+        raise type(error)(f"{path}: {error.strerror}: check its name and permissions") from None
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
     if not stat.S_ISREG(found.st_mode):

@@ -72,19 +72,17 @@ def read_matrix(path: str | Path) -> Matrix:
         ".json": _read_aligned_errors,
         **dict.fromkeys(TABLES, _read_rows),
     }
-    if kind(path) not in readers:
-        raise ValueError(
-            f"{path}: a matrix is read from .npy, .mtx, .csv or .json, got {path.suffix}"
-        )
-    values = readers[kind(path)](path)
-    if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise ValueError(f"{path}: a matrix needs as many rows as columns, got {values.shape}")
+    format_ = kind(path)
+    if format_ not in readers:
+        raise ValueError(f"{path}: a matrix is read from .npy, .mtx, .csv or .json, got {format_}")
+    values = readers[format_](path)
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or values.dtype.kind not in "fiu":
+        got = f"{values.dtype} of shape {values.shape}"
+        raise ValueError(f"{path}: a matrix needs real numbers, as many rows as columns, got {got}")
     entries: Any = values.data if isinstance(values, sparse.csr_array) else values
-    if entries.dtype.kind not in "fiu":
-        raise ValueError(f"{path}: a matrix needs real numbers, got {entries.dtype}")
     if np.isnan(entries).any():
         raise ValueError(f"{path}: the matrix holds NaN: write inf for pairs that are not compared")
-    if kind(path) == ".json":
+    if format_ == ".json":
         return Matrix(values, "PAE", "predicted aligned error", "Å")
     return Matrix(values)
 
@@ -108,19 +106,16 @@ def is_labelled(table: Any) -> bool:
 
 def _read_market(path: Path) -> Any:
     """Entries of a Matrix Market file; SciPy checks that they are as many as it announces."""
-    data, fault = read_bytes(path), ""
+    data = read_bytes(path)
     try:
         n_rows, _, n_entries, *_ = mminfo(io.BytesIO(data))
         if max(n_rows, n_entries) > len(data):
-            fault = f"it announces {max(n_rows, n_entries):,} rows or entries, which it cannot hold"
-        elif b"," in data or not data.endswith(b"\n"):  # SciPy reads 0,5 as 0
-            fault = "it has commas, or its last line has no end"
-        else:
-            matrix = mmread(io.BytesIO(data), spmatrix=False)
+            raise ValueError(f"it announces {n_rows:,} rows, {n_entries:,} entries")  # noqa: TRY301
+        if b"," in data or not data.endswith(b"\n"):  # SciPy reads 0,5 as 0
+            raise ValueError("it has commas, or its last line has no end")  # noqa: TRY301
+        matrix = mmread(io.BytesIO(data), spmatrix=False)
     except (ValueError, OverflowError) as error:
-        fault = one_line(error)
-    if fault:
-        raise ValueError(f"{path}: not a Matrix Market file: {fault}")
+        raise ValueError(f"{path}: not a Matrix Market file: {one_line(error)}") from None
     return matrix.tocsr() if sparse.issparse(matrix) else matrix
 
 
