@@ -105,16 +105,6 @@ class Draws:
         return float(special.stdtrit(max(n_runs - 1, 1.0), 0.95) / np.sqrt(1 - lost))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matches:
-    """The cluster of every tree that overlaps each cluster best."""
-
-    masks: Bools  # (clusters, sites)
-    overlaps: Floats  # (trees, clusters), Jaccard
-    births: Floats  # (trees, clusters)
-    deaths: Floats  # (trees, clusters), inf where it never joins another
-
-
 def count_independent(
     objects: Objects,
     sigma: Fluctuations,
@@ -268,18 +258,22 @@ def hierarchies(compared: Compared, sums: PartSums, times: Ints) -> Iterator[Hie
         yield from threads.map(grow_one, np.zeros(len(pairs), np.int64), [*sigma.T])
 
 
-def match(masks: Bools, trees: Iterable[Hierarchy]) -> Matches:
-    """Find clusters (clusters, sites) again in trees of the same sites, the lowest of equals."""
-    found = [_best(masks, tree) for tree in trees]
-    return Matches(masks, *(np.stack(arrays) for arrays in zip(*found, strict=True)))
+def match(masks: Bools, trees: Iterable[Hierarchy]) -> Floats:
+    """Find clusters (clusters, sites) again in trees of the same sites, the lowest of equals.
+
+    Returned are, of the cluster of each tree that overlaps each cluster best, the Jaccard overlap,
+    birth and death (3, trees, clusters); the last is inf where it never joins another.
+    """
+    return np.stack([_best(masks, tree) for tree in trees], axis=1)
 
 
-def _best(masks: Bools, tree: Hierarchy) -> tuple[Floats, Floats, Floats]:
+def _best(masks: Bools, tree: Hierarchy) -> Floats:
     """Overlap, birth and death of the node that overlaps each cluster best."""
     shared = tree.sum_over_nodes(masks)
     overlaps = shared / (tree.sizes + masks.sum(axis=1)[:, None] - shared)
     best = overlaps.argmax(axis=1)
-    return overlaps[np.arange(len(masks)), best], tree.births[best], tree.deaths[best]
+    found = overlaps[np.arange(len(masks)), best], tree.births[best], tree.deaths[best]
+    return np.array(found)
 
 
 def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> tuple[float, float]:

@@ -356,10 +356,8 @@ def body_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
     """Check labels of bodies, a whole number for each site."""
     labels = np.asarray(given)
     if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
-        raise ValueError(
-            f"bodies need a whole number for each of {n_sites} sites, got {labels.dtype} of shape "
-            f"{labels.shape}"
-        )
+        words = f"bodies need a whole number for each of {n_sites} sites"
+        raise ValueError(f"{words}, got {labels.dtype} of shape {labels.shape}")
     return labels.astype(np.int64)
 
 

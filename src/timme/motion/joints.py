@@ -144,9 +144,9 @@ def relative(
 def solve_joint(poses: Relative, axis: Floats | None = None) -> Joint:
     """Return how a body turns about a given axis, or else about that of most turning."""
     weights, centres = poses.weights, poses.centres
-    turned = Rotation.from_matrix(poses.rotations)
-    mean = turned.mean(weights)
-    vectors = (turned * mean.inv()).as_rotvec()
+    rotations = Rotation.from_matrix(poses.rotations)
+    mean = rotations.mean(weights)
+    vectors = (rotations * mean.inv()).as_rotvec()
     covariance = (vectors * weights[:, None]).T @ vectors
     basis = np.linalg.eigh(covariance - poses.turning)[1][:, ::-1]
     if axis is not None:
