@@ -363,9 +363,8 @@ def body_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
 
 def some_snapshots(ensemble: Ensemble, most: int, *, fewest: int = _FEWEST) -> Floats:
     """At most so many snapshots (snapshots, sites, dimensions), spread over an ensemble."""
-    counting = np.arange(ensemble.n_snapshots)
-    if ensemble.weights is not None:
-        counting = np.flatnonzero(ensemble.weights)
+    weights = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
+    counting = np.flatnonzero(weights)
     if len(counting) < 2 or ensemble.n_sites < fewest:
         raise ValueError(
             f"{ensemble.prefix}rigid motion needs at least {fewest} sites and 2 snapshots, got "
