@@ -243,12 +243,12 @@ def _judge(
         low = bootstrap.interval(record.low, births, overlaps, reach)
         high = bootstrap.interval(record.high, deaths, overlaps, reach)
         support = np.nan if whole and record.plateau < condensed.PLATEAU else overlaps.mean()
-        split = None
+        record = replace(record, support=float(support), intervals=(low, high))
         if other.any():
             options: dict[str, Any] = {"resample": resample, "whole": whole, "seed": cluster}
             split = separate((side, other), known, bodies=own, **options)
-        judged: dict[str, Any] = {"support": float(support), "intervals": (low, high)}
-        records[cluster] = record = replace(record, separation=split, **judged)
+            record = replace(record, separation=split)
+        records[cluster] = record
         if not whole and record.sure == "well supported":
             bodies[record.parent] = np.where(side | other, own, -1)
     return tuple(records)

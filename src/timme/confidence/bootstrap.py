@@ -144,7 +144,9 @@ def count_independent(
     """
     ensemble = objects.ensemble
     known = Sampling(ensemble.n_counting, np.nan, ensemble.replicas, ensemble.independent)
-    if known.n_snapshots < 3 or not _anything_moves(objects, sigma):
+    places = np.abs(ensemble.snapshot(0)[0])  # σ within their rounding is no motion
+    largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
+    if known.n_snapshots < 3 or largest <= _ROUNDED * np.nanmax(places, initial=0.0):
         return known
     if known.independent:
         return replace(known, n_effective=float(known.n_snapshots))
@@ -290,13 +292,6 @@ def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> 
     width = np.hypot(reach * np.log(held).std(ddof=1), bias)
     low, high = np.exp(np.log(estimate) - bias + np.array([-width, width]))
     return float(low), float(high)
-
-
-def _anything_moves(objects: Objects, sigma: Fluctuations) -> bool:
-    """Return whether any σ exceeds the rounding of the coordinates."""
-    places = np.abs(objects.ensemble.snapshot(0)[0])
-    largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
-    return bool(largest > _ROUNDED * np.nanmax(places, initial=0.0))
 
 
 def _count_distinct(series: Floats) -> float:

@@ -85,7 +85,7 @@ def silhouettes(
 
 
 def _all_values(hierarchy: Hierarchy, matrix: Floats, chosen: Ints, min_size: int) -> Floats:
-    """Silhouette at every level; in leaf order clusters are runs of sites, along which σ adds up."""
+    """Silhouette at every level: clusters are runs of sites in leaf order, in which σ adds up."""
     ranked = np.argsort(hierarchy.starts[chosen])
     known = np.isfinite(matrix) & ~np.eye(len(matrix), dtype=bool)
     # Σ σ of each chosen site with those up to a place in leaf order, and how many are known.

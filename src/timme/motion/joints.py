@@ -109,10 +109,8 @@ def relative(
     known = shape.poses.unique
     frames = frames[known]
     if len(frames) < 2:
-        words = (
-            f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not 2"
-        )
-        raise UndeterminedError(f"{words}: a body {fits.NOT_UNIQUE}")
+        words = f"both have an orientation in {len(frames)} of {len(counts)} snapshots, not in 2"
+        raise UndeterminedError(f"{words}: {fits.NOT_UNIQUE}")
     cautions, frame = fits.warnings_of(shape, core), _turning(core)
     turning = _turning(shape) + frame
     if fits.is_random(turning, shape, core):
