@@ -234,21 +234,21 @@ def _judge(
 
     bodies = np.where(masks, np.arange(len(records))[:, None], -1)
     for cluster in reversed(range(len(records))):
-        record, overlaps = records[cluster], matches.overlaps[:, cluster]
+        record, (overlaps, births, deaths) = records[cluster], matches[:, :, cluster]
         siblings, side = tree.siblings(cluster), masks[cluster]
         whole = record.parent < 0
         other = ~side if whole else np.asarray(masks[siblings].any(axis=0))
         own = bodies[[cluster, *siblings]].max(axis=0)
         own = np.where(other, len(records), own) if whole else own
-        low = bootstrap.interval(record.low, matches.births[:, cluster], overlaps, reach)
-        high = bootstrap.interval(record.high, matches.deaths[:, cluster], overlaps, reach)
+        low = bootstrap.interval(record.low, births, overlaps, reach)
+        high = bootstrap.interval(record.high, deaths, overlaps, reach)
         support = np.nan if whole and record.plateau < condensed.PLATEAU else overlaps.mean()
-        split = None
+        record = replace(record, support=float(support), intervals=(low, high))
         if other.any():
             options: dict[str, Any] = {"resample": resample, "whole": whole, "seed": cluster}
             split = separate((side, other), known, bodies=own, **options)
-        numbers: dict[str, Any] = {"support": float(support), "intervals": (low, high)}
-        records[cluster] = record = replace(record, separation=split, **numbers)
+            record = replace(record, separation=split)
+        records[cluster] = record
         if not whole and record.sure == "well supported":
             bodies[record.parent] = np.where(side | other, own, -1)
     return tuple(records)

@@ -105,16 +105,6 @@ class Draws:
         return float(special.stdtrit(max(n_runs - 1, 1.0), 0.95) / np.sqrt(1 - lost))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matches:
-    """The cluster of every tree that overlaps each cluster best."""
-
-    masks: Bools  # (clusters, sites)
-    overlaps: Floats  # (trees, clusters), Jaccard
-    births: Floats  # (trees, clusters)
-    deaths: Floats  # (trees, clusters), inf where it never joins another
-
-
 def count_independent(
     objects: Objects,
     sigma: Fluctuations,
@@ -154,7 +144,9 @@ def count_independent(
     """
     ensemble = objects.ensemble
     known = Sampling(ensemble.n_counting, np.nan, ensemble.replicas, ensemble.independent)
-    if known.n_snapshots < 3 or not _anything_moves(objects, sigma):
+    places = np.abs(ensemble.snapshot(0)[0])  # σ within their rounding is no motion
+    largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
+    if known.n_snapshots < 3 or largest <= _ROUNDED * np.nanmax(places, initial=0.0):
         return known
     if known.independent:
         return replace(known, n_effective=float(known.n_snapshots))
@@ -268,18 +260,22 @@ def hierarchies(compared: Compared, sums: PartSums, times: Ints) -> Iterator[Hie
         yield from threads.map(grow_one, np.zeros(len(pairs), np.int64), [*sigma.T])
 
 
-def match(masks: Bools, trees: Iterable[Hierarchy]) -> Matches:
-    """Find clusters (clusters, sites) again in trees of the same sites, the lowest of equals."""
-    found = [_best(masks, tree) for tree in trees]
-    return Matches(masks, *(np.stack(arrays) for arrays in zip(*found, strict=True)))
+def match(masks: Bools, trees: Iterable[Hierarchy]) -> Floats:
+    """Find clusters (clusters, sites) again in trees of the same sites, the lowest of equals.
+
+    Returned are, of the cluster of each tree that overlaps each cluster best, the Jaccard overlap,
+    birth and death (3, trees, clusters); the last is inf where it never joins another.
+    """
+    return np.stack([_best(masks, tree) for tree in trees], axis=1)
 
 
-def _best(masks: Bools, tree: Hierarchy) -> tuple[Floats, Floats, Floats]:
+def _best(masks: Bools, tree: Hierarchy) -> Floats:
     """Overlap, birth and death of the node that overlaps each cluster best."""
     shared = tree.sum_over_nodes(masks)
     overlaps = shared / (tree.sizes + masks.sum(axis=1)[:, None] - shared)
     best = overlaps.argmax(axis=1)
-    return overlaps[np.arange(len(masks)), best], tree.births[best], tree.deaths[best]
+    found = overlaps[np.arange(len(masks)), best], tree.births[best], tree.deaths[best]
+    return np.array(found)
 
 
 def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> tuple[float, float]:
@@ -296,13 +292,6 @@ def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> 
     width = np.hypot(reach * np.log(held).std(ddof=1), bias)
     low, high = np.exp(np.log(estimate) - bias + np.array([-width, width]))
     return float(low), float(high)
-
-
-def _anything_moves(objects: Objects, sigma: Fluctuations) -> bool:
-    """Return whether any σ exceeds the rounding of the coordinates."""
-    places = np.abs(objects.ensemble.snapshot(0)[0])
-    largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
-    return bool(largest > _ROUNDED * np.nanmax(places, initial=0.0))
 
 
 def _count_distinct(series: Floats) -> float:

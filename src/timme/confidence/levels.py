@@ -85,43 +85,34 @@ def silhouettes(
 
 
 def _all_values(hierarchy: Hierarchy, matrix: Floats, chosen: Ints, min_size: int) -> Floats:
-    """Silhouette at every level; sums of σ with each cluster are added up as clusters join."""
+    """Silhouette at every level: clusters are runs of sites in leaf order, in which σ adds up."""
+    ranked = np.argsort(hierarchy.starts[chosen])
     known = np.isfinite(matrix) & ~np.eye(len(matrix), dtype=bool)
-    # Σ σ of each chosen site with those of a cluster, and how many of these pairs are known.
-    held = np.stack([np.where(known, matrix, 0.0), known.astype(np.float64)])
-    sums = {int(site): held[:, :, place] for place, site in enumerate(chosen)}
-    owner = np.full(hierarchy.n_sites, -1)  # the large cluster of each site
-    nothing, values, alive = np.zeros((2, len(chosen))), list[float](), set[int]()
-    begin = hierarchy.n_sites
-    ranked = np.argsort(hierarchy.parents, kind="stable")
-    firsts = np.searchsorted(hierarchy.parents[ranked], np.arange(len(ranked) + 1))
-    for end in begin + np.searchsorted(hierarchy.heights, hierarchy.levels, side="right"):
-        for node in range(begin, int(end)):
-            parts = ranked[firsts[node] : firsts[node + 1]].tolist()
-            sums[node] = np.sum([sums.pop(part, nothing) for part in parts], axis=0)
-            alive.difference_update(parts)
-            if hierarchy.sizes[node] >= min_size:
-                alive.add(node)
-                owner[hierarchy.members(node)] = node
-        begin = int(end)
-        values.append(_value(sorted(alive), sums, owner[chosen]))
-    return np.array(values)
+    # Σ σ of each chosen site with those up to a place in leaf order, and how many are known.
+    held = np.stack([np.where(known, matrix, 0.0), known])[:, ranked][:, :, ranked]
+    sums = np.pad(np.cumsum(held, axis=2), ((0, 0), (0, 0), (1, 0)))
+    large = np.flatnonzero(hierarchy.sizes >= min_size)
+    begins = hierarchy.starts[large]
+    runs = np.stack([begins, begins + hierarchy.sizes[large]])
+    runs = np.searchsorted(hierarchy.starts[chosen][ranked], runs)
+    births, deaths = hierarchy.births[large], hierarchy.deaths[large]
+    alive = ((births <= level) & (level < deaths) for level in hierarchy.levels)
+    return np.array([_value(sums, *runs[:, which]) for which in alive])
 
 
-def _value(alive: list[int], sums: dict[int, Floats], owner: Ints) -> float:
+def _value(sums: Floats, begins: Ints, ends: Ints) -> float:
     """Mean silhouette of all chosen sites, of which those of no large cluster count 0."""
-    if len(alive) < 2:
+    if len(begins) < 2:
         return 0.0
-    inside = np.flatnonzero(owner >= 0)
-    own = np.arange(len(inside)), np.searchsorted(alive, owner[inside])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.stack([sums[node][0, inside] / sums[node][1, inside] for node in alive], axis=1)
-    a = means[own]
-    means[own] = np.inf
-    b = np.where(np.isnan(means), np.inf, means).min(axis=1)
+    total, count = sums[:, :, ends] - sums[:, :, begins]
+    means = np.divide(total, count, out=np.full(total.shape, np.inf), where=count > 0)
+    place = np.arange(len(means))[:, None]
+    own = (begins <= place) & (place < ends)
+    a = np.where(own, means, np.inf).min(axis=1)
+    b = np.where(own, np.inf, means).min(axis=1)
     known = np.isfinite(a) & np.isfinite(b) & (np.maximum(a, b) > 0)
     a, b = a[known], b[known]
-    return float(((b - a) / np.maximum(a, b)).sum() / len(owner))
+    return float(((b - a) / np.maximum(a, b)).sum() / len(means))
 
 
 def _peaks(hierarchy: Hierarchy, values: Floats, min_size: int) -> tuple[Level, ...]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -25,19 +24,8 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._text import Described
 from timme.hierarchy.partition import rank_labels
-from timme.motion.pieces import (
-    LEAST,
-    PART,
-    Pieces,
-    all_pairs,
-    assign,
-    follow,
-    merges,
-    mobile_sites,
-    patches,
-    stillness,
-    unite,
-)
+from timme.motion import pieces
+from timme.motion.pieces import LEAST, PART, Pieces
 from timme.series import effective_size
 
 GAP = 6.5  # G of bodies
@@ -74,7 +62,7 @@ class Search:
     tracks: Floats  # (sites, snapshots, 3)
     ordered: bool  # in time
     kept: Ints  # sites that are not mobile
-    pieces: Ints  # (kept,), small pieces, of which parts of bodies are made
+    small: Ints  # (kept,), small pieces, of which parts of bodies are made
     found: tuple[Pieces, ...]  # bodies of the kept sites, from one body up
     n_effective: float
     levels: tuple[Level, ...]  # what each of these accounts for
@@ -85,8 +73,8 @@ class Search:
         cls, tracks: Floats, *, ordered: bool, asked: int | None = None, n_effective: float = 0.0
     ) -> Search:
         """Look at few numbers of bodies and the one that is given, which is chosen then."""
-        kept = np.flatnonzero(~mobile_sites(tracks))
-        base = assign(tracks[kept], patches(tracks[kept, 0]), least=PART)
+        kept = np.flatnonzero(~pieces.mobile_sites(tracks))
+        base = pieces.assign(tracks[kept], pieces.patches(tracks[kept, 0]), least=PART)
         # Sites beside a wide hinge, whose neighbours part, may be still in a piece after all.
         # Pieces of a tail move much themselves and must not gather the rest of it.
         squares = base.rests / base.sizes
@@ -94,11 +82,11 @@ class Search:
         labels = _join_still(tracks, kept, base, limits)
         kept = np.flatnonzero(labels >= 0)
         inner = tracks[kept]
-        base = assign(inner, labels[kept], least=PART)
-        by_number = {1: follow(inner, np.zeros(len(kept), np.int64))}
+        base = pieces.assign(inner, labels[kept], least=PART)
+        by_number = {1: pieces.follow(inner, np.zeros(len(kept), np.int64))}
         for joined in _candidates(base, asked):
-            pieces = assign(inner, joined, least=min(LEAST, len(kept)))
-            by_number.setdefault(pieces.n_bodies, pieces)
+            bodies = pieces.assign(inner, joined, least=min(LEAST, len(kept)))
+            by_number.setdefault(bodies.n_bodies, bodies)
         found = tuple(by_number[number] for number in sorted(by_number))
         known = n_effective or _count_independent(inner, found[-1], ordered=ordered)
         levels, cuts = list[Level](), dict[bytes, float]()
@@ -131,73 +119,72 @@ def _choose(levels: Sequence[Level], asked: int | None) -> int:
     return numbers.index(asked)
 
 
-def sharpness(tracks: Floats, pieces: Pieces, whole: Pieces) -> float:
+def sharpness(tracks: Floats, bodies: Pieces, whole: Pieces) -> float:
     """S of bodies beside all sites as one body; NaN for one body, or too few parts."""
-    if pieces.n_bodies < 2:
+    if bodies.n_bodies < 2:
         return float("nan")
-    parts, owners = np.full(len(pieces.labels), -1), list[int]()
-    for body in range(pieces.n_bodies):
-        members = np.flatnonzero(pieces.labels == body)
-        patch = patches(whole.places[members])
+    parts, owners = np.full(len(bodies.labels), -1), list[int]()
+    for body in range(bodies.n_bodies):
+        members = np.flatnonzero(bodies.labels == body)
+        patch = pieces.patches(whole.places[members])
         for number in np.flatnonzero(np.bincount(patch) >= _PART_SITES):
             parts[members[patch == number]] = len(owners)
             owners.append(body)
-    small, turned = follow(tracks, parts), whole.rotations[0].swapaxes(1, 2)
+    small, turned = pieces.follow(tracks, parts), whole.rotations[0].swapaxes(1, 2)
     seen = [Rotation.from_matrix(each) for each in turned @ small.rotations]
     turns = np.array([(each * each.mean().inv()).as_rotvec().ravel() for each in seen])
     middles = [whole.places[parts == part].mean(axis=0) for part in range(len(owners))]
     even = np.column_stack([np.ones(len(owners)), np.array(middles)])
-    steps = (np.array(owners)[:, None] == np.arange(pieces.n_bodies)).astype(np.float64)
+    steps = (np.array(owners)[:, None] == np.arange(bodies.n_bodies)).astype(np.float64)
     smooth, stepped = (_left(turns, model, small.sizes) for model in (even, steps))
     return smooth / max(stepped, _TINY)
 
 
 def _candidates(base: Pieces, asked: int | None) -> Iterator[Ints]:
     """Labels on the way from all pieces to two: few, as requested, or hard to merge further."""
-    joined = list(merges(base))
-    labels = [base.labels, *(each for *_, each in joined[:-1])]
-    growths = [np.inf, *(growth for _, _, growth, _ in joined)]
-    for each, (last, following) in zip(labels, pairwise(growths), strict=False):
-        own = np.unique(each, return_inverse=True)[1]
+    labels, last = base.labels, np.inf
+    for _, _, growth, joined in pieces.merges(base):
+        own = np.unique(labels, return_inverse=True)[1]
         number = own.max() + 1
-        if number <= _FEW_BODIES or number == asked or following >= _SOFT * last:
+        if number <= _FEW_BODIES or number == asked or growth >= _SOFT * last:
             yield own
+        labels, last = joined, growth
 
 
-def _join_still(tracks: Floats, kept: Ints, pieces: Pieces, limits: Floats) -> Ints:
+def _join_still(tracks: Floats, kept: Ints, bodies: Pieces, limits: Floats) -> Ints:
     """Bodies of all sites; those not kept join where they move by no more than the limit."""
     labels, places = np.full(len(tracks), -1), np.full((len(tracks), 3), np.nan)
-    labels[kept], places[kept] = pieces.labels, pieces.places
-    moved = stillness(tracks, replace(pieces, labels=labels, places=places))
+    labels[kept], places[kept] = bodies.labels, bodies.places
+    moved = pieces.stillness(tracks, replace(bodies, labels=labels, places=places))
     best = moved.argmin(axis=1)
     found = np.where(moved.min(axis=1) <= limits[best], best, -1)
-    found[kept] = pieces.labels
+    found[kept] = bodies.labels
     return found
 
 
-def _count_independent(tracks: Floats, pieces: Pieces, *, ordered: bool) -> float:
+def _count_independent(tracks: Floats, bodies: Pieces, *, ordered: bool) -> float:
     """Number of independent snapshots, by what moves within bodies."""
-    n_snapshots, own = tracks.shape[1], pieces.labels
+    n_snapshots, own = tracks.shape[1], bodies.labels
     if not ordered or n_snapshots == 2:
         return float(n_snapshots)
-    inner = np.einsum("stij,sti->sjt", pieces.rotations[own], tracks - pieces.centres[own])
+    inner = np.einsum("stij,sti->sjt", bodies.rotations[own], tracks - bodies.centres[own])
     return effective_size(inner.reshape(-1, n_snapshots))
 
 
 def _gap(
-    tracks: Floats, pieces: Pieces, start: Ints, n_effective: float, cuts: dict[bytes, float]
+    tracks: Floats, bodies: Pieces, start: Ints, n_effective: float, cuts: dict[bytes, float]
 ) -> float:
     """G of bodies of all sites; NaN for one.
 
     ``start`` (sites,) are small pieces, of which parts are made. ``cuts`` keeps what cutting bodies
     gains, by their sites, since numbers of bodies share some.
     """
-    if pieces.n_bodies < 2:
+    if bodies.n_bodies < 2:
         return float("nan")
-    joining = unite(pieces, all_pairs(pieces.n_bodies))[0].min()
-    cutting = max(_gain_of_noise(pieces, n_effective), _TINY)
-    for body in range(pieces.n_bodies):
-        own = pieces.labels == body
+    joining = pieces.unite(bodies, pieces.all_pairs(bodies.n_bodies))[0].min()
+    cutting = max(_gain_of_noise(bodies, n_effective), _TINY)
+    for body in range(bodies.n_bodies):
+        own = bodies.labels == body
         if own.tobytes() not in cuts:
             cuts[own.tobytes()] = _best_cut(tracks[own], start[own])
         cutting = max(cutting, cuts[own.tobytes()])
@@ -208,28 +195,29 @@ def _best_cut(tracks: Floats, start: Ints) -> float:
     """Most that the rest falls if a body is cut in two."""
     numbered = np.unique(start, return_inverse=True)[1]
     if numbered.max() < 2:  # what is very rigid is found as a whole at once
-        numbered = patches(tracks[:, 0])
+        numbered = pieces.patches(tracks[:, 0])
     if len(tracks) < PART + LEAST or numbered.max() == 0:
         return 0.0
-    joined = [numbered, *(each for *_, each in merges(follow(tracks, numbered, steps=6)))]
+    small = pieces.follow(tracks, numbered, steps=6)
+    joined = [numbered, *(each for *_, each in pieces.merges(small))]
     halves = np.unique(joined[-2], return_inverse=True)[1]
     best = 0.0
     for least in (PART, LEAST):
-        cut = assign(tracks, halves, least=least)
+        cut = pieces.assign(tracks, halves, least=least)
         if cut.n_bodies == 2:
-            best = max(best, float(unite(cut, all_pairs(2))[0][0]))
+            best = max(best, float(pieces.unite(cut, pieces.all_pairs(2))[0][0]))
         if cut.sizes.min() >= LEAST:
             break
     return best
 
 
-def _gain_of_noise(pieces: Pieces, n_effective: float) -> float:
+def _gain_of_noise(bodies: Pieces, n_effective: float) -> float:
     """What independent noise gives on cutting a body, as the best of many cuts."""
-    n_snapshots, dimensions = pieces.centres.shape[1], pieces.dimensions
+    n_snapshots, dimensions = bodies.centres.shape[1], bodies.dimensions
     pose = dimensions * (dimensions + 1) // 2
-    free = ((dimensions * pieces.sizes - pose) * (n_snapshots - 1)).sum()
+    free = ((dimensions * bodies.sizes - pose) * (n_snapshots - 1)).sum()
     factor = 1 + 20 / max(n_effective - 1, 0.5)
-    return float(factor * pose * (n_snapshots - 1) * pieces.rests.sum() / max(free, 1))
+    return float(factor * pose * (n_snapshots - 1) * bodies.rests.sum() / max(free, 1))
 
 
 def _left(turns: Floats, model: Floats, weights: Ints) -> float:

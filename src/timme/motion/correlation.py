@@ -98,19 +98,10 @@ def two_point(
     with np.errstate(invalid="ignore"):
         distances = total[2, 1:] / total[3, 1:]
     notes = ("the mean displacement was subtracted: independent particles move apart",)
-    return TwoPoint(
-        lags=frozen(np.asarray(lags, np.int64)),
-        edges=frozen(bounds),
-        distances=frozen(distances),
-        along=means[:, 0, 1:],
-        along_error=errors[:, 0, 1:],
-        across=means[:, 1, 1:],
-        across_error=errors[:, 1, 1:],
-        counts=frozen(counts.astype(np.int64)),
-        msd=means[:, 0, 0],
-        msd_error=errors[:, 0, 0],
-        notes=notes if drift else (),
-    )
+    bins = frozen(np.asarray(lags, np.int64)), frozen(bounds), frozen(distances)
+    along, across = ((means[:, k, 1:], errors[:, k, 1:]) for k in (0, 1))
+    msd, n_pairs = (means[:, 0, 0], errors[:, 0, 0]), frozen(counts.astype(np.int64))
+    return TwoPoint(*bins, *along, *across, n_pairs, *msd, notes if drift else ())
 
 
 def _displacements(runs: Sequence[Ints], lag: int) -> tuple[Ints, Ints, Ints]:

@@ -353,18 +353,15 @@ def body_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
     """Check labels of bodies, a whole number for each site."""
     labels = np.asarray(given)
     if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
-        raise ValueError(
-            f"bodies need a whole number for each of {n_sites} sites, got {labels.dtype} of shape "
-            f"{labels.shape}"
-        )
+        words = f"bodies need a whole number for each of {n_sites} sites"
+        raise ValueError(f"{words}, got {labels.dtype} of shape {labels.shape}")
     return labels.astype(np.int64)
 
 
 def some_snapshots(ensemble: Ensemble, most: int, *, fewest: int = _FEWEST) -> Floats:
     """At most so many snapshots (snapshots, sites, dimensions), spread over an ensemble."""
-    counting = np.arange(ensemble.n_snapshots)
-    if ensemble.weights is not None:
-        counting = np.flatnonzero(ensemble.weights)
+    weights = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
+    counting = np.flatnonzero(weights)
     if len(counting) < 2 or ensemble.n_sites < fewest:
         raise ValueError(
             f"{ensemble.prefix}rigid motion needs at least {fewest} sites and 2 snapshots, got "

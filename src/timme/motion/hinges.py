@@ -279,10 +279,8 @@ def _bending_sites(ensemble: Ensemble, before: Floats, after: Floats, labels: In
 def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:
     """Screw of a body in a known transition, brought into the frame in which hinges are."""
     if pair.shape != (2, ensemble.n_sites, 3) or ensemble.n_dimensions != 3:
-        raise ValueError(
-            f"a known transition needs positions of shape (2, {ensemble.n_sites}, 3), got "
-            f"{pair.shape}"
-        )
+        words = f"a known transition needs positions of shape (2, {ensemble.n_sites}, 3)"
+        raise ValueError(f"{words}, got {pair.shape}")
     found = screw(*pair, body=body, reference=core)
     if found.kind not in {"hinge", "screw"}:
         raise ValueError(

@@ -94,10 +94,8 @@ def relative(
     moving, still = fits.body_sites(ensemble, body), fits.body_sites(ensemble, reference)
     shared = np.intersect1d(moving, still)
     if len(shared):
-        raise ValueError(
-            f"{ensemble.prefix}{len(shared)} sites are in both the body and the reference, the "
-            f"first of them {ensemble.site_label(int(shared[0]))}: give each site to one of them"
-        )
+        words = f"{len(shared)} sites are in both the body and the reference, such as"
+        raise ValueError(f"{ensemble.prefix}{words} {ensemble.site_label(int(shared[0]))}")
     given = fits.site_weights(weights, ensemble.n_sites)
     counts = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
     both = fits.whole_positions(ensemble.select(np.concatenate([still, moving])))
@@ -111,10 +109,8 @@ def relative(
     known = shape.poses.unique
     frames = frames[known]
     if len(frames) < 2:
-        words = (
-            f"both bodies have an orientation in {len(frames)} of {len(counts)} snapshots, not 2"
-        )
-        raise UndeterminedError(f"{words}: a body {fits.NOT_UNIQUE}")
+        words = f"both have an orientation in {len(frames)} of {len(counts)} snapshots, not in 2"
+        raise UndeterminedError(f"{words}: {fits.NOT_UNIQUE}")
     cautions, frame = fits.warnings_of(shape, core), _turning(core)
     turning = _turning(shape) + frame
     if fits.is_random(turning, shape, core):
@@ -144,9 +140,9 @@ def relative(
 def solve_joint(poses: Relative, axis: Floats | None = None) -> Joint:
     """Return how a body turns about a given axis, or else about that of most turning."""
     weights, centres = poses.weights, poses.centres
-    turned = Rotation.from_matrix(poses.rotations)
-    mean = turned.mean(weights)
-    vectors = (turned * mean.inv()).as_rotvec()
+    rotations = Rotation.from_matrix(poses.rotations)
+    mean = rotations.mean(weights)
+    vectors = (rotations * mean.inv()).as_rotvec()
     covariance = (vectors * weights[:, None]).T @ vectors
     basis = np.linalg.eigh(covariance - poses.turning)[1][:, ::-1]
     if axis is not None:

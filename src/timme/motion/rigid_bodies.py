@@ -201,7 +201,7 @@ def _edges(search: Search) -> tuple[Ints, Floats, float]:
     """
     chosen, labels = search.found[search.chosen], search.levels[search.chosen].labels
     kept, inner = search.kept, search.tracks[search.kept]
-    split = np.unique(search.pieces * chosen.n_bodies + chosen.labels, return_inverse=True)[1]
+    split = np.unique(search.small * chosen.n_bodies + chosen.labels, return_inverse=True)[1]
     base = follow(inner, split, steps=6)
     first = np.unique(split, return_index=True)[1]
     ceiling = float(chosen.rests.sum())
