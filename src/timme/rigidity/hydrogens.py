@@ -41,18 +41,15 @@ _TOGETHER = 3  # rotors that are turned at once: 36³ states
 
 
 def add_hydrogens(
-    ensemble: Ensemble,
-    model: int = 0,
-    *,
-    ph: float = 7.0,
-    turn: bool = True,
-    progress: Progress | None = None,
+    ensemble: Ensemble, model: int = 0, *, ph: float = 7.0, progress: Progress | None = None
 ) -> Ensemble:
     """Return one snapshot with hydrogens added to all molecules that need them.
 
     Acids and bases are charged by the pH and the pKa of free amino acids; neutral histidine has its
     hydrogen at Nε2. Cysteine and histidine that bind a metal ion have none there. Waters get none,
-    because their orientation is unknown, nor does the nitrogen after a gap in a chain.
+    because their orientation is unknown, nor does the nitrogen after a gap in a chain. Hydroxyls,
+    thiols and ammonium are turned to their strongest hydrogen bonds: the best combination in steps
+    of 10° for each group of those that can touch.
 
     Parameters
     ----------
@@ -62,9 +59,6 @@ def add_hydrogens(
         Which snapshot, from 0.
     ph : float, optional
         The pH of the solution.
-    turn : bool, optional
-        Whether hydroxyls, thiols and ammonium are turned to their strongest hydrogen bonds: the
-        best combination in steps of 10° for each group of those that can touch.
     progress : callable, optional
         Called with the percentage done, and 100.
 
@@ -88,7 +82,7 @@ def add_hydrogens(
     bearing = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
     made, owners = _place(structure, array, bearing)
     run.tell(50, 100)
-    made = turn_hydrogens(made) if turn else made
+    made = turn_hydrogens(made)
     run.tell(100, 100)
     notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
     strange = np.flatnonzero(unknown & ~water)

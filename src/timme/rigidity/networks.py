@@ -161,17 +161,13 @@ def network(
         (tied, "tether"),
         (stacks, "stacking"),
     ]
-    kinds = np.concatenate([np.broadcast_to(kind, len(bonds)) for bonds, kind in parts])
+    bonds = np.concatenate([pairs for pairs, _ in parts])
+    kinds = np.concatenate([np.broadcast_to(kind, len(pairs)) for pairs, kind in parts])
+    bars = np.array([BARS[kind] for kind in kinds.tolist()], np.int64)
     energies = np.full(len(kinds), np.nan)
     energies[np.isin(kinds, WITH_ENERGY)] = weak.energies
-    return Network(
-        n_bodies=len(atoms),
-        bonds=frozen(np.concatenate([bonds for bonds, _ in parts])),
-        bars=frozen(np.array([BARS[kind] for kind in kinds.tolist()], np.int64)),
-        kinds=frozen(kinds),
-        energies=frozen(energies),
-        notes=notes(chemistry, metals, waters=waters),
-    )
+    columns = frozen(bonds), frozen(bars), frozen(kinds), frozen(energies)
+    return Network(len(atoms), *columns, notes(chemistry, metals, waters=waters))
 
 
 def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) -> Path:
@@ -285,14 +281,9 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
         for line in rows.index[wrong][:1]:
             got = rows[column][line][:40]
             raise ValueError(f"{path}: line {line + 2}: {column} must be {needed}, got {got!r}")
-    return Network(
-        n_bodies=n_sites,
-        bonds=frozen(np.column_stack([one, other]).astype(np.int64) - 1),
-        bars=frozen(bars.astype(np.int64)),
-        kinds=frozen(kinds),
-        energies=frozen(energies),
-        notes=(f"the constraints are those of {path}",),
-    )
+    bonds = np.column_stack([one, other]).astype(np.int64) - 1
+    columns = frozen(bonds), frozen(bars.astype(np.int64)), frozen(kinds), frozen(energies)
+    return Network(n_sites, *columns, (f"the constraints are those of {path}",))
 
 
 def checked_energy(given: float) -> float:
