@@ -21,13 +21,11 @@ from timme.engine.checkpoint import Progress, Run
 from timme.ensemble import Ensemble, Images
 from timme.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
 from timme.ensemble.bonds import adjacency
-from timme.ensemble.residues import is_ion, is_nucleic, is_water, residue_index
+from timme.ensemble.residues import is_ion, is_water, residue_index
 from timme.rigidity.chemistry import Chemistry, Structure, parent_residues
 from timme.rigidity.contacts import metal_bonds
 from timme.rigidity.energies import donor_hydrogens, possible_bonds
 
-# Names of nucleotides in older files, and those of the dictionary.
-_OLDER_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
 _SINGLE, _UNKNOWN = 1, 0  # types of bonds in biotite
 _DOUBLE = (2, 6)  # the second is aromatic
 
@@ -146,11 +144,7 @@ def _as_array(structure: Structure) -> tuple[Any, Bools]:
     array.coord = structure.coordinates.astype(np.float32)
     array.chain_id, array.res_id, array.ins_code = atoms.chains, atoms.resids, atoms.icodes
     array.res_name = parent_residues(atoms.resnames)
-    array.element = np.char.upper(atoms.elements)
-    nucleic = is_nucleic(atoms)
-    array.atom_name = np.where(nucleic, np.char.replace(atoms.names, "*", "'"), atoms.names)
-    for older, name in _OLDER_NAMES.items():
-        array.atom_name[nucleic & (atoms.names == older)] = name
+    array.element, array.atom_name = np.char.upper(atoms.elements), atoms.names
     known = connect_via_residue_names(array, inter_residue=False).as_array().astype(np.int64)
     table = sparse.csr_array((known[:, 2], known[:, :2].T), shape=(len(atoms), len(atoms)))
     one, other = atoms.bonds.T

@@ -36,7 +36,6 @@ _SOFT = ("tether", "stacking")  # may join what other constraints join
 _HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "label 2")
 
 _CLASH = 2.2  # Å: nearer heavy atoms are bonded, or one of them is misplaced
-_MOST_BONDS = {"H": 1, "D": 1, "C": 4, "N": 4, "O": 2}
 _RESIDUES = "GLY ALA CYS SER PRO THR VAL ASN ASP ILE LEU MET GLN GLU LYS HIS ARG PHE TYR TRP"
 _SIZES = (4, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8, 8, 9, 9, 9, 10, 11, 11, 12, 14)  # heavy atoms
 _HEAVY_ATOMS = dict(zip(_RESIDUES.split(), _SIZES, strict=True))
@@ -366,8 +365,8 @@ def _misplaced(chemistry: Chemistry) -> Bools:
     odd = chemistry.protein[atoms.bonds].all(axis=1) & ~sulphur[atoms.bonds].all(axis=1)
     odd &= (residue_index(atoms)[atoms.bonds] @ [1, -1] != 0) & (ends != ("C", "N")).any(axis=1)
     found[atoms.bonds[odd]] = True
-    for element, most in _MOST_BONDS.items():
-        found |= (elements == element) & (degrees > most)
+    most = np.where(chemistry.hydrogens, 1, 4)
+    found |= (degrees > most) & np.isin(elements, (*HYDROGENS, "C", "N", "O"))
     heavy = np.flatnonzero(~chemistry.hydrogens & (elements != "") & (degrees > 0))
     near = chemistry.structure.pairs(heavy, _CLASH)
     found[near[chemistry.far_apart(*near.T)]] = True
