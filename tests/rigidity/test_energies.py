@@ -78,8 +78,7 @@ def test_energies_are_those_of_the_published_function(
     found = hydrogen_bond_energies(
         np.array([distance]),
         (np.array([theta]), np.array([phi]), np.array([gamma])),
-        planar_donors=np.array([donor == 2]),
-        planar_acceptors=np.array([acceptor == 2]),
+        (np.array([donor == 2]), np.array([acceptor == 2])),
     )
     wanted = naive_energy(distance, naive_factor(theta, phi, gamma, donor, acceptor))
     assert found[0] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
@@ -91,9 +90,7 @@ def test_the_wells_are_8_and_10_deep_at_2_8_and_2_825() -> None:
     distances = np.linspace(2.0, 5.0, 30001)
     straight = np.full_like(distances, np.pi)
     yes = np.ones(len(distances), dtype=np.bool_)
-    bonds = hydrogen_bond_energies(
-        distances, (straight, straight, straight), planar_donors=yes, planar_acceptors=yes
-    )
+    bonds = hydrogen_bond_energies(distances, (straight, straight, straight), (yes, yes))
     bridges = salt_bridge_energies(distances)
     assert distances[bonds.argmin()] == pytest.approx(2.8, abs=1e-4)
     assert bonds.min() == pytest.approx(-8.0)

@@ -272,8 +272,8 @@ def play(ends, bars, bonds, dangling):
 
 
 @compiled
-def blocks(starts, partners, numbers, block):
-    """Fill in the block of each edge: some edge of those that are on cycles with one another.
+def blocks(starts, partners, numbers):
+    """Return the block of each edge: some edge of those that are on cycles with one another.
 
     Row k of ``partners`` and ``numbers``, from ``starts[k]`` on, holds the other ends and the
     numbers of the edges of node k. Nodes are ranked by a walk in breadth, which enters each by an
@@ -284,8 +284,7 @@ def blocks(starts, partners, numbers, block):
     n_nodes = len(starts) - 1
     ranks = np.full(n_nodes, -1)
     queue, parents, entered = np.empty((3, n_nodes), np.int64)
-    for edge in range(len(block)):
-        block[edge] = edge
+    block = np.arange(len(numbers) // 2)
     n_queued, n_done = 0, 0
     for root in range(n_nodes):
         if ranks[root] < 0:
@@ -310,3 +309,4 @@ def blocks(starts, partners, numbers, block):
                     one = parents[one]
     for edge in range(len(block)):
         block[edge] = find(block, edge)
+    return block

@@ -104,9 +104,9 @@ def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
     """
     game = _play(network, checked_energy(cutoff))
     ends, bars = network.bonds[game.order], network.bars[game.order]
-    nodes, spins = _spinning(game.clusters, ends, bars)
+    nodes, freedom = _nodes(game.clusters, ends, bars)
     hinged = nodes[ends[:, 0]] != nodes[ends[:, 1]]
-    regions, freedoms = _regions(game, ends, hinged, nodes=nodes, spins=spins)
+    regions, freedoms = _regions(nodes[ends], hinged, game.independent, freedom)
     pieces = grow(network.n_bodies, ends, np.zeros(len(ends))).cut(0.0)
 
     def spread(values: Ints | Bools, fill: int) -> Ints:
@@ -248,15 +248,16 @@ def _only_neighbours(ends: Ints, bars: Ints, degrees: Ints) -> tuple[Ints, Ints]
     return only, np.bincount(both[:, 0], np.tile(bars, 2), n_bodies).astype(np.int64)
 
 
-def _spinning(clusters: Ints, ends: Ints, bars: Ints) -> tuple[Ints, Bools]:
-    """Join bodies that turn about a single bond to their neighbour, and mark bodies that spin.
+def _nodes(clusters: Ints, ends: Ints, bars: Ints) -> tuple[Ints, Ints]:
+    """Return the rigid node of each body, by one of its bodies, and the freedom of each node.
 
     A body with one neighbour and fewer than six bars has one degree of freedom that moves no atom.
+    If it only turns about its bond, it belongs to the node of its neighbour.
     """
     degrees = np.bincount(ends.ravel(), minlength=len(clusters))
     only, held = _only_neighbours(ends, bars, degrees)
-    spins = (only >= 0) & (held < PEBBLES)
-    return np.where(spins & (held == _SPINNING), clusters[only], clusters), spins
+    nodes = np.where((only >= 0) & (held == _SPINNING), clusters[only], clusters)
+    return nodes, np.where((only >= 0) & (held < _SPINNING), PEBBLES - 1, PEBBLES)
 
 
 def _entries(n_nodes: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
@@ -267,28 +268,17 @@ def _entries(n_nodes: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
     return starts, both[ranked, 1], ranked % max(1, len(ends))
 
 
-def _regions(
-    game: _Game, ends: Ints, hinged: Bools, *, nodes: Ints, spins: Bools
-) -> tuple[Ints, Ints]:
+def _regions(ends: Ints, hinged: Bools, independent: Ints, freedom: Ints) -> tuple[Ints, Ints]:
     """Return regions of hinges that turn together, and the degrees of freedom of each.
 
-    Rigid clusters are nodes, and hinges edges between them: those on no common cycle turn
-    independently of one another.
+    Hinges are edges between rigid nodes: those on no common cycle turn independently of one
+    another.
     """
-    _, numbers = np.unique(nodes, return_inverse=True)
-    n_nodes = int(numbers.max()) + 1
-    edges = numbers[ends[hinged]]
-    block = np.empty(len(edges), np.int64)
-    blocks(*_entries(n_nodes, edges), block)
-    block = rank_labels(block)
-    n_blocks = int(block.max(initial=-1)) + 1
-    rigid = numbers[ends[~hinged, 0]]
-    freedom = np.bincount(numbers, PEBBLES - spins) - np.bincount(
-        rigid, game.independent[~hinged], minlength=n_nodes
-    )
+    edges = ends[hinged]
+    block = rank_labels(blocks(*_entries(len(freedom), edges)))
     touched = np.unique(np.column_stack([np.tile(block, 2), edges.T.ravel()]), axis=0)
-    freedoms = np.bincount(touched[:, 0], freedom[touched[:, 1]], minlength=n_blocks)
-    freedoms -= np.bincount(block, game.independent[hinged], minlength=n_blocks) + PEBBLES
+    freedoms = np.bincount(touched[:, 0], freedom[touched[:, 1]]) - PEBBLES
+    freedoms -= np.bincount(block, independent[hinged])
     regions = np.full(len(ends), -1)
     regions[hinged] = block
     return regions, freedoms.astype(np.int64)

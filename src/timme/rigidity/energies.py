@@ -36,11 +36,7 @@ class HydrogenBonds(NamedTuple):
 
 
 def hydrogen_bond_energies(
-    distances: Floats,
-    angles: tuple[Floats, Floats, Floats],
-    *,
-    planar_donors: Bools,
-    planar_acceptors: Bools,
+    distances: Floats, angles: tuple[Floats, Floats, Floats], planar: tuple[Bools, Bools]
 ) -> Floats:
     """Return the energies (bonds,) of hydrogen bonds from their geometry, in kcal/mol.
 
@@ -52,8 +48,8 @@ def hydrogen_bond_energies(
         θ at the hydrogen, φ at the acceptor between hydrogen and base, and γ between the normals of
         the planes of donor and acceptor, in radians. Normals have no sign: of γ and its supplement
         the larger counts. γ is used between planar donors and acceptors only.
-    planar_donors, planar_acceptors : ndarray of bool, shape (bonds,)
-        Which are sp2; the others are sp3.
+    planar : tuple of two ndarray of bool, shape (bonds,)
+        Which donors are sp2, and which acceptors; the others are sp3.
 
     Returns
     -------
@@ -65,17 +61,15 @@ def hydrogen_bond_energies(
     --------
     >>> straight = (np.array([np.pi]), np.array([np.pi]), np.array([np.pi]))
     >>> yes = np.array([True])
-    >>> hydrogen_bond_energies(
-    ...     np.array([2.8]), straight, planar_donors=yes, planar_acceptors=yes
-    ... )
+    >>> hydrogen_bond_energies(np.array([2.8]), straight, (yes, yes))
     array([-8.])
     """
-    theta, phi, gamma = angles
+    (theta, phi, gamma), (donors, acceptors) = angles, planar
     fall = np.cos(theta) ** 2 * np.exp(-((np.pi - theta) ** 6))
     wider = np.maximum(phi, np.maximum(gamma, np.pi - gamma))
     from_free_side = phi > np.pi / 2
     factor = np.select(
-        [planar_donors & planar_acceptors, planar_donors, planar_acceptors],
+        [donors & acceptors, donors, acceptors],
         [from_free_side * np.cos(wider) ** 2, fall, from_free_side * np.cos(phi) ** 2],
         np.cos(phi - _TETRAHEDRAL) ** 2,
     )
@@ -147,16 +141,13 @@ def bond_energies(
     to_acceptor = structure.vectors(hydrogens, acceptors)
     distances = np.maximum(np.linalg.norm(to_acceptor - to_donor, axis=1), _TOUCHING)
     theta = _angles(to_donor, to_acceptor)
-    bonds, bases, others = _acceptor_planes(structure, chemistry, acceptors)
+    bonds, bases, others = _acceptor_planes(chemistry, acceptors)
     to_base = structure.vectors(acceptors[bonds], bases)
     normals = np.cross(to_base, structure.vectors(acceptors[bonds], others))
     gamma = _largest_gamma(structure, chemistry, donors[bonds], -to_donor[bonds], normals)
-    energies = hydrogen_bond_energies(
-        distances[bonds],
-        (theta[bonds], _angles(-to_acceptor[bonds], to_base), gamma),
-        planar_donors=chemistry.planar[donors[bonds]],
-        planar_acceptors=chemistry.planar[acceptors[bonds]],
-    )
+    angles = theta[bonds], _angles(-to_acceptor[bonds], to_base), gamma
+    planar = chemistry.planar[donors[bonds]], chemistry.planar[acceptors[bonds]]
+    energies = hydrogen_bond_energies(distances[bonds], angles, planar)
     weakest = np.full(len(donors), -np.inf)
     np.maximum.at(weakest, bonds, energies)
     weakest[np.isinf(weakest)] = 0.0  # an acceptor without neighbours
@@ -171,9 +162,7 @@ def _twelve_ten(ratios: Floats) -> Floats:
     return np.asarray(5.0 * ratios**12 - 6.0 * ratios**10)
 
 
-def _acceptor_planes(
-    structure: Structure, chemistry: Chemistry, acceptors: Ints
-) -> tuple[Ints, Ints, Ints]:
+def _acceptor_planes(chemistry: Chemistry, acceptors: Ints) -> tuple[Ints, Ints, Ints]:
     """List for each bond the neighbours of its acceptor, and an atom to span a plane with each.
 
     The third atom is the acceptor itself, and the plane none, where there is no other. Of several
@@ -191,7 +180,7 @@ def _acceptor_planes(
     farther = np.repeat([0, 1], [len(beside[0]), len(beyond[0])])
     usable = heavy[atoms] & (atoms != ends[rows]) & (atoms != bases[rows])
     rows, atoms, farther = rows[usable], atoms[usable], farther[usable]
-    table = structure.atoms
+    table = chemistry.atoms
     order = np.lexsort((atoms, table.names[atoms], table.masses[atoms], farther, rows))
     rows, first = np.unique(rows[order], return_index=True)
     others = ends.copy()

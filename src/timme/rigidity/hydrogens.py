@@ -21,13 +21,11 @@ from timme.engine.checkpoint import Progress, Run
 from timme.ensemble import Ensemble, Images
 from timme.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
 from timme.ensemble.bonds import adjacency
-from timme.ensemble.residues import is_ion, is_nucleic, is_water, residue_index
+from timme.ensemble.residues import is_ion, is_water, residue_index
 from timme.rigidity.chemistry import Chemistry, Structure, parent_residues
 from timme.rigidity.contacts import metal_bonds
 from timme.rigidity.energies import donor_hydrogens, possible_bonds
 
-# Names of nucleotides in older files, and those of the dictionary.
-_OLDER_NAMES = {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3", "C5M": "C7"}
 _SINGLE, _UNKNOWN = 1, 0  # types of bonds in biotite
 _DOUBLE = (2, 6)  # the second is aromatic
 
@@ -41,18 +39,15 @@ _TOGETHER = 3  # rotors that are turned at once: 36³ states
 
 
 def add_hydrogens(
-    ensemble: Ensemble,
-    model: int = 0,
-    *,
-    ph: float = 7.0,
-    turn: bool = True,
-    progress: Progress | None = None,
+    ensemble: Ensemble, model: int = 0, *, ph: float = 7.0, progress: Progress | None = None
 ) -> Ensemble:
     """Return one snapshot with hydrogens added to all molecules that need them.
 
     Acids and bases are charged by the pH and the pKa of free amino acids; neutral histidine has its
     hydrogen at Nε2. Cysteine and histidine that bind a metal ion have none there. Waters get none,
-    because their orientation is unknown, nor does the nitrogen after a gap in a chain.
+    because their orientation is unknown, nor does the nitrogen after a gap in a chain. Hydroxyls,
+    thiols and ammonium are turned to their strongest hydrogen bonds: the best combination in steps
+    of 10° for each group of those that can touch.
 
     Parameters
     ----------
@@ -62,9 +57,6 @@ def add_hydrogens(
         Which snapshot, from 0.
     ph : float, optional
         The pH of the solution.
-    turn : bool, optional
-        Whether hydroxyls, thiols and ammonium are turned to their strongest hydrogen bonds: the
-        best combination in steps of 10° for each group of those that can touch.
     progress : callable, optional
         Called with the percentage done, and 100.
 
@@ -88,7 +80,7 @@ def add_hydrogens(
     bearing = _set_charges(structure, array, ph) & ~(water | is_ion(old) | unknown)
     made, owners = _place(structure, array, bearing)
     run.tell(50, 100)
-    made = turn_hydrogens(made) if turn else made
+    made = turn_hydrogens(made)
     run.tell(100, 100)
     notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
     strange = np.flatnonzero(unknown & ~water)
@@ -152,11 +144,7 @@ def _as_array(structure: Structure) -> tuple[Any, Bools]:
     array.coord = structure.coordinates.astype(np.float32)
     array.chain_id, array.res_id, array.ins_code = atoms.chains, atoms.resids, atoms.icodes
     array.res_name = parent_residues(atoms.resnames)
-    array.element = np.char.upper(atoms.elements)
-    nucleic = is_nucleic(atoms)
-    array.atom_name = np.where(nucleic, np.char.replace(atoms.names, "*", "'"), atoms.names)
-    for older, name in _OLDER_NAMES.items():
-        array.atom_name[nucleic & (atoms.names == older)] = name
+    array.element, array.atom_name = np.char.upper(atoms.elements), atoms.names
     known = connect_via_residue_names(array, inter_residue=False).as_array().astype(np.int64)
     table = sparse.csr_array((known[:, 2], known[:, :2].T), shape=(len(atoms), len(atoms)))
     one, other = atoms.bonds.T

@@ -36,7 +36,6 @@ _SOFT = ("tether", "stacking")  # may join what other constraints join
 _HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "label 2")
 
 _CLASH = 2.2  # Å: nearer heavy atoms are bonded, or one of them is misplaced
-_MOST_BONDS = {"H": 1, "D": 1, "C": 4, "N": 4, "O": 2}
 _RESIDUES = "GLY ALA CYS SER PRO THR VAL ASN ASP ILE LEU MET GLN GLU LYS HIS ARG PHE TYR TRP"
 _SIZES = (4, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8, 8, 9, 9, 9, 10, 11, 11, 12, 14)  # heavy atoms
 _HEAVY_ATOMS = dict(zip(_RESIDUES.split(), _SIZES, strict=True))
@@ -161,17 +160,13 @@ def network(
         (tied, "tether"),
         (stacks, "stacking"),
     ]
-    kinds = np.concatenate([np.broadcast_to(kind, len(bonds)) for bonds, kind in parts])
+    bonds = np.concatenate([pairs for pairs, _ in parts])
+    kinds = np.concatenate([np.broadcast_to(kind, len(pairs)) for pairs, kind in parts])
+    bars = np.array([BARS[kind] for kind in kinds.tolist()], np.int64)
     energies = np.full(len(kinds), np.nan)
     energies[np.isin(kinds, WITH_ENERGY)] = weak.energies
-    return Network(
-        n_bodies=len(atoms),
-        bonds=frozen(np.concatenate([bonds for bonds, _ in parts])),
-        bars=frozen(np.array([BARS[kind] for kind in kinds.tolist()], np.int64)),
-        kinds=frozen(kinds),
-        energies=frozen(energies),
-        notes=notes(chemistry, metals, waters=waters),
-    )
+    columns = frozen(bonds), frozen(bars), frozen(kinds), frozen(energies)
+    return Network(len(atoms), *columns, notes(chemistry, metals, waters=waters))
 
 
 def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) -> Path:
@@ -285,14 +280,9 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
         for line in rows.index[wrong][:1]:
             got = rows[column][line][:40]
             raise ValueError(f"{path}: line {line + 2}: {column} must be {needed}, got {got!r}")
-    return Network(
-        n_bodies=n_sites,
-        bonds=frozen(np.column_stack([one, other]).astype(np.int64) - 1),
-        bars=frozen(bars.astype(np.int64)),
-        kinds=frozen(kinds),
-        energies=frozen(energies),
-        notes=(f"the constraints are those of {path}",),
-    )
+    bonds = np.column_stack([one, other]).astype(np.int64) - 1
+    columns = frozen(bonds), frozen(bars.astype(np.int64)), frozen(kinds), frozen(energies)
+    return Network(n_sites, *columns, (f"the constraints are those of {path}",))
 
 
 def checked_energy(given: float) -> float:
@@ -375,8 +365,8 @@ def _misplaced(chemistry: Chemistry) -> Bools:
     odd = chemistry.protein[atoms.bonds].all(axis=1) & ~sulphur[atoms.bonds].all(axis=1)
     odd &= (residue_index(atoms)[atoms.bonds] @ [1, -1] != 0) & (ends != ("C", "N")).any(axis=1)
     found[atoms.bonds[odd]] = True
-    for element, most in _MOST_BONDS.items():
-        found |= (elements == element) & (degrees > most)
+    most = np.where(chemistry.hydrogens, 1, 4)
+    found |= (degrees > most) & np.isin(elements, (*HYDROGENS, "C", "N", "O"))
     heavy = np.flatnonzero(~chemistry.hydrogens & (elements != "") & (degrees > 0))
     near = chemistry.structure.pairs(heavy, _CLASH)
     found[near[chemistry.far_apart(*near.T)]] = True
