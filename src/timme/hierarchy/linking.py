@@ -26,14 +26,6 @@ Linkage = Literal["single", "braced", "average"]
 SHARED = 4  # partners that the two sites of a braced pair have in common
 _LARGEST = 20_000  # objects of which all pairs are averaged: 1.6 GB
 
-# By names of types, because the modules of some come after this one.
-_REMEDIES = {
-    "Analysis": "use its .hierarchy",
-    "Hierarchy": "it is linked already",
-    **dict.fromkeys(("str", "PosixPath"), "pass timme.read_matrix(path)"),
-    **dict.fromkeys(("Ensemble", "Objects", "Pairs"), "pass timme.measure(objects, pairs)"),
-}
-
 
 def link(
     sigma: Fluctuations | npt.ArrayLike | sparse.sparray,
@@ -74,9 +66,6 @@ def link(
     >>> hierarchy.cut(0.2).labels
     array([0, 0, 1])
     """
-    got = type(sigma).__name__
-    if got in _REMEDIES:
-        raise TypeError(f"link needs Fluctuations or a matrix, got {got}: {_REMEDIES[got]}")
     if linkage not in get_args(Linkage):
         raise ValueError(f"linkage must be single, braced or average, got {linkage!r}")
     found = sigma if isinstance(sigma, Fluctuations) else from_matrix(sigma, unit=unit)
