@@ -112,14 +112,8 @@ class Described:
 
     def __repr__(self) -> str:
         text = ", ".join(f"{name} {_brief(value)}" for name, value in self.facts().items())
-        lines = textwrap.wrap(
-            f"<{type(self).__name__}: {text}>",
-            width=100,
-            subsequent_indent="  ",
-            max_lines=2,
-            placeholder=" …>",
-        )
-        return "\n".join(lines)
+        form = textwrap.TextWrapper(100, subsequent_indent="  ", max_lines=2, placeholder=" …>")
+        return form.fill(f"<{type(self).__name__}: {text}>")
 
     def _repr_html_(self) -> str:
         if getattr(self, "finding", None) is not None:

@@ -80,17 +80,13 @@ def link(
 
 def brace(n_sites: int, pairs: Ints, heights: Floats, *, n_shared: int = SHARED) -> Floats:
     """Heights (pairs,) at which pairs share enough partners, at least their own; inf if never."""
-    finite = np.isfinite(heights)
-    chosen = np.ascontiguousarray(pairs[finite])
-    ends = np.concatenate([chosen, chosen[:, ::-1]])
+    own = np.where(np.isfinite(heights), heights, np.inf)
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
     ranked = np.lexsort((ends[:, 1], ends[:, 0]))
     starts = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=n_sites)))
-    braced = np.full(len(pairs), np.inf)
-    found, lowest = np.empty(len(chosen)), np.empty(n_shared)
-    own = np.asarray(heights, np.float64)[finite]
     partners, values = ends[ranked, 1], np.tile(own, 2)[ranked]
-    kernel.braced_heights(chosen, own, starts, partners, values, lowest, found)
-    braced[finite] = found
+    braced, lowest = np.empty(len(pairs)), np.empty(n_shared)
+    kernel.braced_heights(ends[: len(pairs)], own, starts, partners, values, lowest, braced)
     return braced
 
 

@@ -324,18 +324,14 @@ def as_quantity(given: str | Quantity, unit: str = "") -> Quantity:
 
 def _require_tree(parents: Ints, heights: Floats) -> None:
     """Refuse what is no tree, over which compiled loops would run without end or out of bounds."""
+    n_sites, above = len(parents) - len(heights), parents[parents >= 0]
     if parents.ndim != 1 or heights.ndim != 1 or parents.dtype.kind != "i":
         raise ValueError("a hierarchy needs a parent for each node and a height for each merge")
-    n_nodes, n_sites = len(parents), len(parents) - len(heights)
-    inner = np.flatnonzero(parents >= 0)
-    above = parents[inner]
-    if (
-        n_sites < 1
-        or parents.min() < -1
-        or (above <= np.maximum(inner, n_sites - 1)).any()
-        or (np.bincount(above, minlength=n_nodes)[n_sites:n_nodes] < 2).any()
-        or above.max(initial=0) >= n_nodes
-    ):
+    later = above > np.maximum(np.flatnonzero(parents >= 0), n_sites - 1)
+    n_parts = np.bincount(above, minlength=len(parents))
+    merges = np.arange(len(parents)) >= n_sites
+    good = later.all() and np.array_equal(n_parts >= 2, merges) and (parents >= -1).all()
+    if n_sites < 1 or not good:
         raise ValueError("parents must be later merges, each of at least 2 parts, or -1")
     if not (np.isfinite(heights).all() and (np.diff(heights) >= 0).all()):
         raise ValueError("heights of a hierarchy must be finite and ascending")
