@@ -65,7 +65,7 @@ def numbers(given: npt.ArrayLike, what: str) -> Floats:
     """Check an array of real numbers and convert it to double precision."""
     try:
         array = np.asarray(given)
-    except ValueError:
+    except (TypeError, ValueError):
         raise ValueError(f"{what} must have rows of equal length") from None
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{what} must be real numbers, got {array.dtype}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import os
-import tempfile
 import textwrap
-from collections.abc import Mapping
+import threading
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -71,11 +71,10 @@ def is_number(text: str) -> bool:
     return True
 
 
-def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> None:
-    """Refuse an argument of another type; remedies are by type name, or under "other"."""
+def require(given: object, kind: type, step: str, remedy: str) -> None:
+    """Refuse an argument of another type, and say what to do."""
     if not isinstance(given, kind):
         got = type(given).__name__
-        remedy = remedies.get(got, remedies["other"])
         raise TypeError(f"timme.{step} needs {kind.__name__}, got {got}: {remedy}")
 
 
@@ -86,21 +85,14 @@ def write_atomically(path: str | Path, content: str | bytes) -> Path:
     """
     target = Path(path)
     data = content.encode(errors="replace") if isinstance(content, str) else content
+    beside = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:  # that names the temporary file
-        error.filename = str(target)
-        raise
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)  # a temporary file is private; the result gets the usual mode
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        return Path(temporary).replace(target)
+        beside.write_bytes(data)
+        return beside.replace(target)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):  # a full disk is reported without the name of the file
+        with suppress(OSError):
+            beside.unlink()
+        if isinstance(error, OSError):  # which names the other file, or none
             error.filename = str(target)
         raise
 
@@ -120,14 +112,8 @@ class Described:
 
     def __repr__(self) -> str:
         text = ", ".join(f"{name} {_brief(value)}" for name, value in self.facts().items())
-        lines = textwrap.wrap(
-            f"<{type(self).__name__}: {text}>",
-            width=100,
-            subsequent_indent="  ",
-            max_lines=2,
-            placeholder=" …>",
-        )
-        return "\n".join(lines)
+        form = textwrap.TextWrapper(100, subsequent_indent="  ", max_lines=2, placeholder=" …>")
+        return form.fill(f"<{type(self).__name__}: {text}>")
 
     def _repr_html_(self) -> str:
         if getattr(self, "finding", None) is not None:

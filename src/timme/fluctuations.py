@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Overlap = int | Literal["auto"] | None
 """Snapshots that two objects must share; None: all, or half of them where there are gaps."""
 
+_MATRIX = "σ, from timme.measure(objects, pairs) or timme.read_matrix(path),"
 _NEAR_HALF_BOX = 0.9  # of half the width of the box
 _MOST_PAIRS = 100_000_000  # about 6 GB while they are measured
 _LARGEST_MATRIX = 20_000  # objects, 3.2 GB
@@ -119,7 +120,7 @@ def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fl
     if isinstance(values, np.ma.MaskedArray):
         held = np.ma.filled(values.astype(np.float64), np.nan)
     if not isinstance(held, sparse.sparray | sparse.spmatrix):
-        held = numbers(held, "entries of a matrix of σ")
+        held = numbers(held, _MATRIX)
     size = round((1 + math.sqrt(1 + 8 * held.size)) / 2)
     if held.ndim == 1 and held.size == size * (size - 1) // 2 > 0:
         held = squareform(held, checks=False)
@@ -297,7 +298,7 @@ def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
     """Refuse what cannot be measured: a single snapshot, or pairs of other objects."""
     require_objects(objects, step)
     remedy = "pass timme.pairs.all(objects), or those within a radius"
-    require(pairs, Pairs, f"{step}, as its second argument,", {"other": remedy})
+    require(pairs, Pairs, f"{step}, as its second argument,", remedy)
     _refuse_single(objects.ensemble)
     if pairs.n_objects != len(objects):
         raise ValueError(

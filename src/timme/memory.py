@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 import resource
+from contextlib import suppress
 from pathlib import Path
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-_SIZE = re.compile(r"([0-9]*\.?[0-9]+)\s*([kmgt]?i?)b?", re.IGNORECASE)
+from pydantic import ByteSize, TypeAdapter, ValidationError
 
 
 def parse(text: str) -> int:
     """Return the bytes that a text such as ``2GB``, ``500 MB`` or ``1.5GiB`` stands for."""
-    match = _SIZE.fullmatch(text.strip())
-    factor = None if match is None else (_UNITS | _BINARY).get(match[2].lower())
-    if match is None or factor is None or float(match[1]) <= 0:
-        raise ValueError(f"is written as 2GB or 500MB, got {text!r}")
-    return int(float(match[1]) * factor)
+    with suppress(ValidationError):
+        if (size := TypeAdapter(ByteSize).validate_python(text)) > 0:
+            return size
+    raise ValueError(f"is written as 2GB or 500MB, got {text!r}")
 
 
 def shown(size: float) -> str:

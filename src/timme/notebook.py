@@ -25,7 +25,7 @@ def show(analysis: Analysis | Comparison, *, height: int = 760) -> Any:
         A widget that Jupyter shows.
     """
     if not isinstance(analysis, Comparison):
-        require(analysis, Analysis, "show", {"other": "run timme.analyse first"})
+        require(analysis, Analysis, "show", "run timme.analyse first")
     script, style = page_part("widget.js"), page_part("page.css")
     try:
         import anywidget

@@ -21,7 +21,7 @@ from timme.ensemble.space import Boxes, Images
 Reduction = Literal["rms", "max", "centre"]
 Centre = Literal["geometry", "mass"]
 
-_REMEDY = {"other": "pass timme.read(...) of the file, array or object"}
+_REMEDY = "pass timme.read(...) of the file, array or object"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -409,7 +409,7 @@ def groups(
 def require_objects(given: object, step: str) -> None:
     """Raise an error for anything but objects, and say how to make them."""
     made = "pass timme.objects.points(ensemble), or its bodies, residues, …"
-    require(given, Objects, step, {"other": made})
+    require(given, Objects, step, made)
 
 
 def require_flat(objects: Objects, metric: object) -> None:

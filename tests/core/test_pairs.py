@@ -134,8 +134,8 @@ def test_latitudes_beyond_the_poles_are_refused() -> None:
         (partial(pairs.within, radius=1.0, metric="cosine"), "'haversine'.*got 'cosine'"),
         (partial(pairs.nearest, count=0), "1 to 5, got 0"),
         (partial(pairs.nearest, count=6), "1 to 5, got 6"),
-        (partial(pairs.nearest, count=1.5), "a whole number from 1 to 5, got 1.5"),
-        (partial(pairs.within, radius="8"), "a contact radius must be real numbers"),
+        (partial(pairs.nearest, count=1.5), "a whole number from 1 to 5, got 1.5"),  # type: ignore[arg-type]
+        (partial(pairs.within, radius="8"), "a contact radius must be real numbers"),  # type: ignore[arg-type]
         (partial(pairs.all, min_bonds=-1), "min_bonds= must be .* of at least 0, got -1"),
     ],
 )

@@ -114,10 +114,8 @@ def unpack_frame(words, n_bits, least, sizes, bits, small, scales, places):
         change = 0
         if mark & np.uint64(32):
             place += np.uint64(5)
-            run, change = (
-                np.int64(mark & np.uint64(31)) // 3,
-                np.int64(mark & np.uint64(31)) % 3 - 1,
-            )
+            changes = np.int64(mark & np.uint64(31))
+            run, change = changes // 3, changes % 3 - 1
         if atom + 1 + run > len(places) or place + np.uint64(run * small) > end:
             return -1, lowest, highest
         size = _VALUES[small]

@@ -152,7 +152,7 @@ def _open(given: Any) -> Analysis:
     if isinstance(given, str | Path):
         given = read_partition(given) if Path(given).suffix.lower() == ".csv" else load(given)
     remedy = "give two results, or their folders; timme.comparison.agree compares hierarchies"
-    require(given, Analysis, "compare", {"other": remedy})
+    require(given, Analysis, "compare", remedy)
     found: Analysis = given
     return found
 

@@ -65,9 +65,9 @@ def save(result: Analysis | Comparison, path: str | Path) -> Path:
 
 def to_bytes(result: Analysis | Comparison) -> bytes:
     """Return the content of the file of a result, the same for the same result."""
-    remedies = {"other": "give what timme.analyse, timme.analyse_rigidity or timme.compare returns"}
+    remedy = "give what timme.analyse, timme.analyse_rigidity or timme.compare returns"
     if not isinstance(result, Comparison):
-        require(result, Analysis, "save", remedies)
+        require(result, Analysis, "save", remedy)
     arrays, kind = _Arrays(), type(result).__name__.lower()
     text = {"timme": FORMAT, "kind": kind, "result": _flatten(result, kind, arrays)}
     made = io.BytesIO()

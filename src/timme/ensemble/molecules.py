@@ -48,8 +48,9 @@ class Trees:
         firsts = np.unique(molecules, return_index=True)[1]
         extra = np.column_stack([np.full(len(firsts), n_atoms), firsts])
         graph = adjacency(np.concatenate([bonds, extra]), n_atoms + 1)
-        order, before = sparse.csgraph.breadth_first_order(graph, n_atoms, directed=False)
-        order = order[1:][np.argsort(molecules[order[1:]], kind="stable")].astype(np.int64)
+        walked, before = sparse.csgraph.breadth_first_order(graph, n_atoms, directed=False)
+        order = walked[1:].astype(np.int64)
+        order = order[np.argsort(molecules[order], kind="stable")]
         parents = np.where(before[:-1] < n_atoms, before[:-1], -1).astype(np.int64)
         if links is None or not len(links):
             return cls(order, parents, molecules, molecules)

@@ -183,11 +183,8 @@ def lineages(
     if len(hierarchy.heights) and hierarchy.heights[0] < 0:
         raise ValueError(f"lineages need heights from 0 on, got {hierarchy.heights[0]:g}")
     condensed = condense(hierarchy, min_size=min_size)
-    roots, births, closes = (
-        np.flatnonzero(hierarchy.parents < 0),
-        hierarchy.births,
-        hierarchy.deaths,
-    )
+    births, closes = hierarchy.births, hierarchy.deaths
+    roots = np.flatnonzero(hierarchy.parents < 0)
     closes[roots] = births[roots]
     if ends is not None:
         trees = hierarchy.cut(np.inf).labels[hierarchy.lowest[roots]]

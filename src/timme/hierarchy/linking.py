@@ -26,14 +26,6 @@ Linkage = Literal["single", "braced", "average"]
 SHARED = 4  # partners that the two sites of a braced pair have in common
 _LARGEST = 20_000  # objects of which all pairs are averaged: 1.6 GB
 
-# By names of types, because the modules of some come after this one.
-_REMEDIES = {
-    "Analysis": "use its .hierarchy",
-    "Hierarchy": "it is linked already",
-    **dict.fromkeys(("str", "PosixPath"), "pass timme.read_matrix(path)"),
-    **dict.fromkeys(("Ensemble", "Objects", "Pairs"), "pass timme.measure(objects, pairs)"),
-}
-
 
 def link(
     sigma: Fluctuations | npt.ArrayLike | sparse.sparray,
@@ -74,9 +66,6 @@ def link(
     >>> hierarchy.cut(0.2).labels
     array([0, 0, 1])
     """
-    got = type(sigma).__name__
-    if got in _REMEDIES:
-        raise TypeError(f"link needs Fluctuations or a matrix, got {got}: {_REMEDIES[got]}")
     if linkage not in get_args(Linkage):
         raise ValueError(f"linkage must be single, braced or average, got {linkage!r}")
     found = sigma if isinstance(sigma, Fluctuations) else from_matrix(sigma, unit=unit)
@@ -91,17 +80,13 @@ def link(
 
 def brace(n_sites: int, pairs: Ints, heights: Floats, *, n_shared: int = SHARED) -> Floats:
     """Heights (pairs,) at which pairs share enough partners, at least their own; inf if never."""
-    finite = np.isfinite(heights)
-    chosen = np.ascontiguousarray(pairs[finite])
-    ends = np.concatenate([chosen, chosen[:, ::-1]])
+    own = np.where(np.isfinite(heights), heights, np.inf)
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
     ranked = np.lexsort((ends[:, 1], ends[:, 0]))
     starts = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=n_sites)))
-    braced = np.full(len(pairs), np.inf)
-    found, lowest = np.empty(len(chosen)), np.empty(n_shared)
-    own = np.asarray(heights, np.float64)[finite]
     partners, values = ends[ranked, 1], np.tile(own, 2)[ranked]
-    kernel.braced_heights(chosen, own, starts, partners, values, lowest, found)
-    braced[finite] = found
+    braced, lowest = np.empty(len(pairs)), np.empty(n_shared)
+    kernel.braced_heights(ends[: len(pairs)], own, starts, partners, values, lowest, braced)
     return braced
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -281,38 +280,6 @@ class Hierarchy(Described):
         parts = np.argsort(parents[:-1], kind="stable").reshape(-1, 2)
         return np.column_stack([parts, heights, sizes[self.n_sites :]])
 
-    def to_newick(self, names: Sequence[str] | None = None) -> str:
-        """Return the hierarchy in Newick form; sites stand at height 0.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Name of each site; numbers from 1 by default.
-
-        Returns
-        -------
-        str
-            One tree in each line, with differences of heights as branch lengths.
-        """
-        n_sites = self.n_sites
-        written = [str(site + 1) for site in range(n_sites)] if names is None else list(names)
-        if len(written) != n_sites:
-            raise ValueError(f"names need one for each of {n_sites} sites, got {len(written)}")
-        height = np.concatenate([np.zeros(n_sites), self.heights])
-        lengths = np.append(height, np.nan)[self.parents] - height
-        branches = ["" if np.isnan(length) else f":{length:.9g}" for length in lengths]
-        quoted = ["'" + name.replace("'", "''") + "'" for name in written]
-        opening = np.bincount(self.starts[n_sites:], minlength=n_sites)
-        text = [
-            "(" * count + quoted[site] + branches[site]
-            for count, site in zip(opening, self.order, strict=True)
-        ]
-        last = self.starts + self.sizes - 1
-        for merge in range(n_sites, len(self.parents)):
-            text[last[merge]] += ")" + branches[merge]
-        ends = np.append(np.isinf(self.gaps), True)
-        return "".join(part + (";\n" if end else ",") for part, end in zip(text, ends, strict=True))
-
     def facts(self) -> dict[str, object]:
         """Return the main properties, by name."""
         levels, n_trees = self.levels, int(np.count_nonzero(self.parents < 0))
@@ -357,18 +324,14 @@ def as_quantity(given: str | Quantity, unit: str = "") -> Quantity:
 
 def _require_tree(parents: Ints, heights: Floats) -> None:
     """Refuse what is no tree, over which compiled loops would run without end or out of bounds."""
+    n_sites, above = len(parents) - len(heights), parents[parents >= 0]
     if parents.ndim != 1 or heights.ndim != 1 or parents.dtype.kind != "i":
         raise ValueError("a hierarchy needs a parent for each node and a height for each merge")
-    n_nodes, n_sites = len(parents), len(parents) - len(heights)
-    inner = np.flatnonzero(parents >= 0)
-    above = parents[inner]
-    if (
-        n_sites < 1
-        or parents.min() < -1
-        or (above <= np.maximum(inner, n_sites - 1)).any()
-        or (np.bincount(above, minlength=n_nodes)[n_sites:n_nodes] < 2).any()
-        or above.max(initial=0) >= n_nodes
-    ):
+    later = above > np.maximum(np.flatnonzero(parents >= 0), n_sites - 1)
+    n_parts = np.bincount(above, minlength=len(parents))
+    merges = np.arange(len(parents)) >= n_sites
+    good = later.all() and np.array_equal(n_parts >= 2, merges) and (parents >= -1).all()
+    if n_sites < 1 or not good:
         raise ValueError("parents must be later merges, each of at least 2 parts, or -1")
     if not (np.isfinite(heights).all() and (np.diff(heights) >= 0).all()):
         raise ValueError("heights of a hierarchy must be finite and ascending")
