@@ -221,9 +221,10 @@ def test_a_signal_while_libraries_are_imported_ends_in_one_line(number: signal.S
 
 
 def test_an_interrupted_run_writes_nothing_and_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "tracks.csv").write_text(tracks(600, 100))
+    # ten blocks: after the first, much of the work is left
+    np.save(tmp_path / "walk.npy", np.random.default_rng(1).normal(size=(2560, 500, 2)).cumsum(0))
     quick = "--pairs all -j 1 --set confidence=no --set chance=no".split()
-    words = [sys.executable, "-m", "timme", "run", "tracks.csv", *quick]
+    words = [sys.executable, "-m", "timme", "run", "walk.npy", *quick]
     environment = {
         **os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TIMME_CHECKPOINT_INTERVAL": "0"
     }  # fmt: skip
@@ -237,18 +238,18 @@ def test_an_interrupted_run_writes_nothing_and_goes_on(tmp_path: Path) -> None:
     assert process.returncode == 130, err
     assert err == b"timme: interrupted, the same command goes on from here\n"
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("tracks.csv", ".timme-tracks.checkpoint")
+        *("walk.npy", ".timme-walk.checkpoint")
     }
     done = start(*words[3:], folder=tmp_path)
     assert (done.code, done.err) == (0, "")
     whole = start(*words[3:], "-o", "whole", folder=tmp_path)
-    assert done.out.replace("timme-tracks", "whole") == whole.out
-    resumed, plain = load(tmp_path / "timme-tracks"), load(tmp_path / "whole")
+    assert done.out.replace("timme-walk", "whole") == whole.out
+    resumed, plain = load(tmp_path / "timme-walk"), load(tmp_path / "whole")
     assert {*resumed.notes} - {*plain.notes} == {"this run went on from one that was interrupted"}
     assert isinstance(resumed, Analysis)
     assert isinstance(plain, Analysis)
     np.testing.assert_array_equal(resumed.hierarchy.heights, plain.hierarchy.heights)
-    assert {path.name for path in tmp_path.iterdir()} == {"tracks.csv", "timme-tracks", "whole"}
+    assert {path.name for path in tmp_path.iterdir()} == {"walk.npy", "timme-walk", "whole"}
 
 
 def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(
