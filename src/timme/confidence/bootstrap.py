@@ -271,11 +271,13 @@ def match(masks: Bools, trees: Iterable[Hierarchy]) -> Floats:
 
 def _best(masks: Bools, tree: Hierarchy) -> Floats:
     """Overlap, birth and death of the node that overlaps each cluster best."""
-    shared = tree.sum_over_nodes(masks)
-    overlaps = shared / (tree.sizes + masks.sum(axis=1)[:, None] - shared)
-    best = overlaps.argmax(axis=1)
-    found = overlaps[np.arange(len(masks)), best], tree.births[best], tree.deaths[best]
-    return np.array(found)
+    births, deaths, found = tree.births, tree.deaths, np.empty((3, len(masks)))
+    for cluster, mask in enumerate(masks):  # one by one, so that they stay in the cache
+        shared = tree.sum_over_nodes(mask)
+        overlaps = shared / (tree.sizes + np.count_nonzero(mask) - shared)
+        best = overlaps.argmax()
+        found[:, cluster] = overlaps[best], births[best], deaths[best]
+    return found
 
 
 def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> tuple[float, float]:
