@@ -40,7 +40,7 @@ class Hinge(Described):
     """How a body moves against another, in the frame of the other; NaN where undefined."""
 
     kind: Kind = "undefined"
-    axis: Floats = field(default_factory=nowhere)  # (3,), unit vector
+    axis: Floats = field(default_factory=nowhere)  # (3,), unit vector, about which it turns
     point: Floats = field(default_factory=nowhere)  # (3,), near the interface; of a ball joint
     angles: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # from the mean, in degrees
     frames: Ints = field(default_factory=lambda: frozen(np.empty(0, np.int64)))  # of the angles
