@@ -341,7 +341,7 @@ def _bare(chemistry: Chemistry) -> Bools:
     names, degrees = chemistry.atoms.names, chemistry.degrees
     usual = np.where(np.isin(names, ("N", "NE", "NE1")), 2, 1)
     polar = np.isin(chemistry.parents, DONATING) & chemistry.is_element("N")
-    polar |= (names == "N") | np.isin(names, ("OG", "OG1", "OH"))
+    polar |= np.isin(names, ("N", "OG", "OG1", "OH"))
     return np.asarray(chemistry.protein & polar & ~chemistry.has_hydrogen & (degrees == usual))
 
 
