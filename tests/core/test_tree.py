@@ -140,6 +140,50 @@ def test_trees_of_a_forest_are_joined_at_infinity_for_scipy(listed: PairList) ->
     assert clusters_of(fcluster(found, top, "distance")) == clusters_of(hierarchy.cut(top).labels)
 
 
+# ---- Newick ------------------------------------------------------------------------------------
+
+
+def parsed(text: str) -> list[tuple[frozenset[str], float]]:
+    """Names below each branch of one tree, and the length of the branch; quotes are doubled."""
+    found, stack, place = [], [set[str]()], 0
+    while text[place] != ";":
+        letter = text[place]
+        place += 1
+        if letter == "(":
+            stack.append(set())
+        elif letter == "'":
+            stop = place
+            while text[stop] != "'" or text[stop + 1] == "'":
+                stop += 2 if text[stop] == "'" else 1
+            stack.append({text[place:stop].replace("''", "'")})
+            place = stop + 1
+        if letter in "')":
+            stop = min(text.index(end, place) for end in ",);" if end in text[place:])
+            below = stack.pop()
+            found.append((frozenset(below), float(text[place + 1 : stop] or "nan")))
+            stack[-1] |= below
+            place = stop
+    return found
+
+
+@given(pair_lists(max_sites=8), st.sampled_from(["{}", "A/GLY {}/CA", "O'{}'", "'{}"]))
+def test_newick_holds_every_cluster_and_its_branch(listed: PairList, pattern: str) -> None:
+    hierarchy = grown(listed)
+    names = [pattern.format(site + 1) for site in range(listed.n_sites)]
+    lines = hierarchy.to_newick(None if pattern == "{}" else names).splitlines()
+    births = np.maximum(hierarchy.births, 0.0)
+    expected = {
+        (
+            frozenset(names[site] for site in hierarchy.members(node)),
+            float(births[above] - births[node]) if above >= 0 else -1.0,
+        )
+        for node, above in enumerate(hierarchy.parents.tolist())
+    }
+    found = [branch for line in lines for branch in parsed(line)]
+    assert {(below, -1.0 if math.isnan(length) else length) for below, length in found} == expected
+    assert len(found) == len(hierarchy.parents)
+
+
 # ---- invariants --------------------------------------------------------------------------------
 
 
@@ -191,7 +235,7 @@ def test_deep_hierarchies_are_written_in_proportional_time() -> None:
     n_sites = 50_000  # squares of which would take minutes
     edges = np.column_stack([np.arange(n_sites - 1), np.arange(1, n_sites)])
     hierarchy = grow(n_sites, edges, np.arange(1.0, n_sites))
-    assert len(hierarchy.to_linkage()) == n_sites - 1
+    assert hierarchy.to_newick().count(",") == len(hierarchy.to_linkage()) == n_sites - 1
 
 
 # ---- refusals ----------------------------------------------------------------------------------
@@ -228,6 +272,8 @@ def test_refusals_say_what_is_needed() -> None:
         hierarchy.restrict([])
     with pytest.raises(ValueError, match="shown sites"):
         hierarchy.restrict([0, 3])
+    with pytest.raises(ValueError, match="each of 3 sites, got 2"):
+        hierarchy.to_newick(["a", "b"])
     with pytest.raises(ValueError, match="needs a symbol"):
         Quantity("")
     with pytest.raises(ValueError, match="read-only"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -279,6 +280,38 @@ class Hierarchy(Described):
         sizes = linkage.sizes_and_lowest(self.n_sites, parents)[0]
         parts = np.argsort(parents[:-1], kind="stable").reshape(-1, 2)
         return np.column_stack([parts, heights, sizes[self.n_sites :]])
+
+    def to_newick(self, names: Sequence[str] | None = None) -> str:
+        """Return the hierarchy in Newick form; sites stand at height 0.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Name of each site; numbers from 1 by default.
+
+        Returns
+        -------
+        str
+            One tree in each line, with differences of heights as branch lengths.
+        """
+        n_sites = self.n_sites
+        written = [str(site + 1) for site in range(n_sites)] if names is None else list(names)
+        if len(written) != n_sites:
+            raise ValueError(f"names need one for each of {n_sites} sites, got {len(written)}")
+        height = np.concatenate([np.zeros(n_sites), self.heights])
+        lengths = np.append(height, np.nan)[self.parents] - height
+        branches = ["" if np.isnan(length) else f":{length:.9g}" for length in lengths]
+        quoted = ["'" + name.replace("'", "''") + "'" for name in written]
+        opening = np.bincount(self.starts[n_sites:], minlength=n_sites)
+        text = [
+            "(" * count + quoted[site] + branches[site]
+            for count, site in zip(opening, self.order, strict=True)
+        ]
+        last = self.starts + self.sizes - 1
+        for merge in range(n_sites, len(self.parents)):
+            text[last[merge]] += ")" + branches[merge]
+        ends = np.append(np.isinf(self.gaps), True)
+        return "".join(part + (";\n" if end else ",") for part, end in zip(text, ends, strict=True))
 
     def facts(self) -> dict[str, object]:
         """Return the main properties, by name."""
