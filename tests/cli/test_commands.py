@@ -237,9 +237,7 @@ def test_an_interrupted_run_writes_nothing_and_goes_on(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert err == b"timme: interrupted, the same command goes on from here\n"
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("walk.npy", ".timme-walk.checkpoint")
-    }
+    assert {path.name for path in tmp_path.iterdir()} == {*("walk.npy", ".timme-walk.checkpoint")}
     done = start(*words[3:], folder=tmp_path)
     assert (done.code, done.err) == (0, "")
     whole = start(*words[3:], "-o", "whole", folder=tmp_path)
