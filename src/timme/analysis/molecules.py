@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timme.analysis import tables
-from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, Case, candidate
-from timme.analysis.phrases import Fact, Sure, Words, joined, listed, number, percent, samples
+from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, candidate
+from timme.analysis.phrases import Case, Fact, Sure, Words, joined, listed, number, percent, samples
 from timme.motion.body_search import GAP
 from timme.motion.variance import overlap_with_bodies
 
