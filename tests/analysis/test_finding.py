@@ -19,9 +19,10 @@ from timme.analysis.evidence import (
     shown_pairs,
 )
 from timme.analysis.finding import Finding, find
-from timme.analysis.phrases import round_cutoff, round_within
 from timme.confidence.assessment import ClusterRecord
 from timme.hierarchy import grow
+from timme.hierarchy.condensed import Lineage
+from timme.hierarchy.curves import round_cutoff, round_within
 from timme.io import read
 from timme.motion.body_search import Level
 from timme.motion.rigid_bodies import Agreement, Bodies
@@ -129,7 +130,7 @@ def test_groups_need_a_plateau_others_and_more_than_chance(
     assert decide(Evidence(100, n_snapshots, 9.0, records=(replace(GROUP, **changes),))) == kind
 
 
-NETWORK = ClusterRecord(np.arange(878), -1, 0.01, 0.04, 1.3, chance=0.2)
+NETWORK = Lineage(np.arange(878), 0.01, 0.04, width=1.3, node=0, top=0)
 STIFF: dict[str, Any] = {"inside": 0.06, "across": 0.2, "spacing": 1.0}
 
 
@@ -138,7 +139,7 @@ STIFF: dict[str, Any] = {"inside": 0.06, "across": 0.2, "spacing": 1.0}
     [
         ({}, "network"),
         ({"sites": np.arange(495)}, "none"),
-        ({"plateau": 0.49}, "none"),
+        ({"width": 0.49}, "none"),
         ({"across": 0.11}, "none"),
         ({"inside": 0.16, "across": 0.6}, "none"),
         ({"spacing": np.nan}, "none"),

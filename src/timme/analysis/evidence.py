@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from timme._arrays import Floats, Ints
 from timme.analysis import tables
-from timme.analysis.phrases import Phrases, round_cutoff, round_within
-from timme.confidence.assessment import ClusterRecord
-from timme.confidence.separation import median
 from timme.ensemble.atoms import angstroms
-from timme.hierarchy.condensed import MIN_SIZE, PLATEAU, lineages
-from timme.hierarchy.curves import count_clusters, inflection
+from timme.hierarchy.condensed import MIN_SIZE, PLATEAU, Lineage, lineages
+from timme.hierarchy.curves import count_clusters, inflection, round_cutoff, round_within
 from timme.motion.body_search import GAP
 
 if TYPE_CHECKING:
-    from timme.analysis.result import Analysis, Body
+    from timme.analysis.result import Analysis
+    from timme.confidence.assessment import ClusterRecord
     from timme.confidence.chance import Chance
     from timme.motion.body_search import Level
-    from timme.motion.hinges import Motions
     from timme.motion.rigid_bodies import Bodies
 
 Decided = Literal["bodies", "undecided", "one body", "flexible", "groups", "network", "none"]
@@ -51,7 +48,8 @@ class Evidence:
     bodies: Bodies | None = None  # of a molecule: G, S and fit by number, agreement of two halves
     fit_limit: float = np.nan  # of one body, 1.5 Å in the unit of the coordinates
     records: tuple[ClusterRecord, ...] = ()  # chance is NaN where unknown
-    network: ClusterRecord | None = None  # of half or more, at 10 % in size; chance by size
+    network: Lineage | None = None  # of half or more, at 10 % in size
+    by_chance: float = np.nan  # largest cluster of walkers over the network; NaN unknown
     inside: float = np.nan  # median σ in the network
     across: float = np.nan  # median σ from there to what is outside
     spacing: float = np.nan  # median distance of nearest neighbours
@@ -81,34 +79,6 @@ class Evidence:
         return tuple(sorted(known, key=lambda record: record.sites.tolist()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Case(Phrases):
-    """All that facts and sentences are made from."""
-
-    evidence: Evidence
-    labels: Ints  # (shown,), group of each shown object, -1 for none
-    at: float  # cutoff of the hierarchy beside it
-
-    @property
-    def motion(self) -> Motions:
-        """Bodies and how they move, which molecules have."""
-        return cast("Motions", self.analysis.motion)
-
-    @property
-    def groups(self) -> list[Ints]:
-        """Sites of each group."""
-        n_groups = int(self.labels.max(initial=-1)) + 1
-        return [np.flatnonzero(self.labels == group) for group in range(n_groups)]
-
-    @property
-    def chains(self) -> dict[str, list[Body]]:
-        """Bodies of each copy of a chain, largest first; none if all is one molecule."""
-        if self.motion.bodies.n_copies == 1:
-            return {}
-        names, bodies = self.analysis.shown_atoms.chains.tolist(), self.analysis.bodies
-        return {name: [body for body in bodies if body.chain == name] for name in names}
-
-
 def decide(evidence: Evidence) -> Kind:
     """Return what was found, by the first rule that holds.
 
@@ -134,7 +104,7 @@ def decide(evidence: Evidence) -> Kind:
     if evidence.groups:
         return "groups"
     found = evidence.network
-    if found is None or found.plateau < PLATEAU or 2 * found.size < evidence.n_sites:
+    if found is None or found.width < PLATEAU or 2 * len(found.sites) < evidence.n_sites:
         return "none"
     apart = evidence.across >= APART * evidence.inside
     return "network" if apart and evidence.inside <= LOOSE * evidence.spacing else "none"
@@ -196,21 +166,23 @@ def labels_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints,
     if evidence.bodies is not None:
         level = candidate(evidence.bodies) if kind == "undecided" else None
         return evidence.bodies.labels if level is None else level.labels, at
-    network = () if evidence.network is None else (evidence.network,)
-    if groups := {"groups": evidence.groups, "network": network}.get(kind, ()):
+    groups: Sequence[ClusterRecord | Lineage] = evidence.groups
+    if kind == "network" and evidence.network is not None:
+        groups = [evidence.network]
+    if groups:
         for group, record in enumerate(groups):
             labels[record.sites] = group
         return labels, _common_cutoff(groups, given_cutoff(analysis))
     return cut_at(analysis, at), at
 
 
-def _common_cutoff(groups: Sequence[ClusterRecord], given: float | None) -> float:
+def _common_cutoff(groups: Sequence[ClusterRecord | Lineage], given: float | None) -> float:
     """Return a cutoff at which all groups are there, or the middle of the widest."""
     low, high = max(group.low for group in groups), min(group.high for group in groups)
     if given is not None and low <= given < high:
         return given
     if not low < high < np.inf:
-        widest = max(groups, key=lambda group: group.plateau)
+        widest = min(groups, key=lambda group: group.low / group.high)
         low, high = widest.low, widest.high
     return round_within(float(np.sqrt(low * high)) if np.isfinite(high) else low, low, high)
 
@@ -245,14 +217,13 @@ def _with_network(found: Evidence, analysis: Analysis) -> Evidence:
     if not large:
         return found
     line = max(large, key=lambda line: line.width)
-    record = ClusterRecord(line.sites, -1, line.low, line.high, line.width)
-    cutoff = _common_cutoff([record], given)
+    cutoff = _common_cutoff([line], given)
     sites = tree.cut(cutoff).members(0)
     share = walkers_at(analysis, cutoff)[0] / len(sites)
     member = np.where(np.isin(np.arange(tree.n_sites), sites), 0, -1)
     inside, across, _ = medians(analysis, member)
-    record, near = replace(record, sites=sites, chance=share), _spacing(analysis)
-    return replace(found, network=record, inside=inside, across=across, spacing=near)
+    found = replace(found, network=replace(line, sites=sites), by_chance=share)
+    return replace(found, inside=inside, across=across, spacing=_spacing(analysis))
 
 
 def _places(analysis: Analysis) -> Floats:
@@ -266,7 +237,7 @@ def _spacing(analysis: Analysis) -> float:
     places = _places(analysis)
     places = places[np.isfinite(places).all(axis=1)]
     near = np.ravel(cKDTree(places).query(places, k=[2])[0]) if places.size else np.empty(0)
-    return median(near)
+    return _median(near[np.isfinite(near)])
 
 
 def walkers(analysis: Analysis) -> Chance | None:
@@ -289,7 +260,7 @@ def medians(analysis: Analysis, labels: Ints) -> tuple[float, float, float]:
     pairs, sigma = shown_pairs(analysis)
     one, other = labels[pairs].T
     grouped, same = np.asarray(np.maximum(one, other) >= 0), np.asarray(one == other)
-    return median(sigma[grouped & same]), median(sigma[grouped & ~same]), median(sigma[~grouped])
+    return _median(sigma[grouped & same]), _median(sigma[grouped & ~same]), _median(sigma[~grouped])
 
 
 def shown_pairs(analysis: Analysis) -> tuple[Ints, Floats]:
@@ -302,3 +273,7 @@ def shown_pairs(analysis: Analysis) -> tuple[Ints, Floats]:
     pairs = place[sigma.pairs]
     kept = (pairs >= 0).all(axis=1) & np.isfinite(sigma.sigma)
     return pairs[kept], sigma.sigma[kept]
+
+
+def _median(values: Floats) -> float:
+    return float(np.median(values)) if len(values) else float("nan")

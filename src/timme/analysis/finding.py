@@ -13,8 +13,9 @@ import numpy as np
 from timme._arrays import Ints
 from timme._text import counted
 from timme.analysis import molecules, particles, tables
-from timme.analysis.evidence import Case, Kind, cut_at, decide, gather, given_cutoff, labels_of
-from timme.analysis.phrases import Fact, Phrases, Sure, Words, digits, round_cutoff
+from timme.analysis.evidence import Kind, cut_at, decide, gather, given_cutoff, labels_of
+from timme.analysis.phrases import Case, Fact, Phrases, Sure, Words, digits
+from timme.hierarchy.curves import round_cutoff
 
 if TYPE_CHECKING:
     from timme.analysis.result import Analysis, Comparison, Rigidity

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timme.analysis import tables
-from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, Case, candidate
+from timme.analysis.evidence import AGREEMENT, FEW_SAMPLES, candidate
 from timme.analysis.phrases import (
+    Case,
     Fact,
     Sure,
     Words,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from timme._text import counted
-from timme.analysis.evidence import BY_CHANCE, Case, medians, shown_pairs, walkers, walkers_at
-from timme.analysis.phrases import Fact, Sure, Words, joined, length, number, percent
+from timme.analysis.evidence import BY_CHANCE, medians, shown_pairs, walkers, walkers_at
+from timme.analysis.phrases import Case, Fact, Sure, Words, joined, length, number, percent
 from timme.confidence.assessment import HATCHED, SOLID
 from timme.confidence.bootstrap import N_DRAWS
 from timme.confidence.chance import STEADY
@@ -16,7 +16,7 @@ from timme.ensemble.space import Boxes
 from timme.hierarchy.condensed import PLATEAU
 
 if TYPE_CHECKING:
-    from timme.confidence.assessment import ClusterRecord
+    from timme.hierarchy.condensed import Lineage
 
 _ARRESTED = 0.9  # share of the network that independent walkers form as well
 _NEEDED = f"{np.exp(PLATEAU):.1f} needed"
@@ -44,8 +44,8 @@ def groups(case: Case) -> Words:
 def network(case: Case) -> Words:
     """Most particles in one network."""
     made, n, total = case.analysis.made, case.evidence.n_sites, np.count_nonzero(case.labels >= 0)
-    found, where = cast("ClusterRecord", case.evidence.network), case.cutoff(case.at)
-    arrested = found.chance >= _ARRESTED
+    found, where = cast("Lineage", case.evidence.network), case.cutoff(case.at)
+    arrested = case.evidence.by_chance >= _ARRESTED
     if made.length:
         where += f" ({case.at / made.length:.2f} {made.length_name or 'length'}s)"
     unit, symbol = case.analysis.hierarchy.unit, case.analysis.hierarchy.quantity.cutoff

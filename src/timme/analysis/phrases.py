@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from textwrap import shorten
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -14,11 +13,13 @@ from timme._text import counted
 from timme.analysis.tables import min_size, runs
 from timme.ensemble.atoms import unit_label
 from timme.hierarchy.condensed import PLATEAU
-from timme.hierarchy.curves import count_clusters
+from timme.hierarchy.curves import count_clusters, round_cutoff, round_within
 
 if TYPE_CHECKING:
-    from timme.analysis.result import Analysis
-    from timme.hierarchy.tree import Hierarchy
+    from timme._arrays import Ints
+    from timme.analysis.evidence import Evidence
+    from timme.analysis.result import Analysis, Body
+    from timme.motion.hinges import Motions
 
 Sure = Literal["well supported", "tentative", "not established", "no error bars", ""]
 
@@ -91,27 +92,6 @@ def joined(parts: Iterable[str], mark: str) -> str:
     return shorten(mark.join(parts), _LONGEST, placeholder=" …")
 
 
-def round_within(x: float, low: float, high: float) -> float:
-    """Return the number with the fewest digits from `low` up to `high`, near x; at least two.
-
-    All cutoffs from one level of a hierarchy up to the next give the same clusters. One that is
-    rounded within this range can be printed and typed again.
-    """
-    for digits in range(2, 18):
-        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
-            found = float(Context(digits, rounding).create_decimal_from_float(x))
-            if low <= found < high:
-                return found
-    return x
-
-
-def round_cutoff(tree: Hierarchy, x: float) -> float:
-    """Return the cutoff with the fewest digits that gives the same clusters."""
-    place = int(np.searchsorted(tree.levels, x, side="right"))
-    low, high = np.concatenate([[-np.inf], tree.levels, [np.inf]])[place : place + 2]
-    return round_within(x, low, high)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Phrases:
     """Words for the numbers and the sites of a result."""
@@ -181,3 +161,31 @@ class Phrases:
             return Fact("sampling", f"{count} of the slowest motion; {needed}")
         over = f" over {self.duration()}" * bool(self.duration())
         return Fact("sampling", f"{self.analysis.system.n_snapshots:,} snapshots{over}, {count}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case(Phrases):
+    """All that facts and sentences are made from."""
+
+    evidence: Evidence
+    labels: Ints  # (shown,), group of each shown object, -1 for none
+    at: float  # cutoff of the hierarchy beside it
+
+    @property
+    def motion(self) -> Motions:
+        """Bodies and how they move, which molecules have."""
+        return cast("Motions", self.analysis.motion)
+
+    @property
+    def groups(self) -> list[Ints]:
+        """Sites of each group."""
+        n_groups = int(self.labels.max(initial=-1)) + 1
+        return [np.flatnonzero(self.labels == group) for group in range(n_groups)]
+
+    @property
+    def chains(self) -> dict[str, list[Body]]:
+        """Bodies of each copy of a chain, largest first; none if all is one molecule."""
+        if self.motion.bodies.n_copies == 1:
+            return {}
+        names, bodies = self.analysis.shown_atoms.chains.tolist(), self.analysis.bodies
+        return {name: [body for body in bodies if body.chain == name] for name in names}

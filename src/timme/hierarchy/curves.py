@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 
 import numpy as np
 import numpy.typing as npt
@@ -199,3 +200,54 @@ def suggest(
         reason = f"widest plateau: the same {len(widest.sites)} sites from {where}"
         found.append((float(np.sqrt(widest.low * widest.high)), reason))
     return found
+
+
+def round_within(x: float, low: float, high: float) -> float:
+    """Return the number with the fewest digits in a range, at least two.
+
+    All cutoffs from one level of a hierarchy up to the next give the same clusters. One that is
+    rounded within this range can be printed and typed again.
+
+    Parameters
+    ----------
+    x : float
+        Number in the range, near which the result is.
+    low, high : float
+        The range; `high` itself is not in it.
+
+    Returns
+    -------
+    float
+        In the range.
+
+    Examples
+    --------
+    >>> round_within(0.038865, 0.038865, 0.03893)
+    0.0389
+    """
+    for digits in range(2, 18):
+        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
+            found = float(Context(digits, rounding).create_decimal_from_float(x))
+            if low <= found < high:
+                return found
+    return x
+
+
+def round_cutoff(tree: Hierarchy, x: float) -> float:
+    """Return the cutoff with the fewest digits that gives the same clusters.
+
+    Parameters
+    ----------
+    tree : Hierarchy
+        Clusters within clusters.
+    x : float
+        Cutoff.
+
+    Returns
+    -------
+    float
+        From the level at or below `x` up to the next.
+    """
+    place = int(np.searchsorted(tree.levels, x, side="right"))
+    low, high = np.concatenate([[-np.inf], tree.levels, [np.inf]])[place : place + 2]
+    return round_within(x, low, high)
