@@ -280,7 +280,7 @@ class MotionSettings(_Trajectories):
         max_length=2,
         takes="two files",
     )
-    superposed: Text | None = option("Write superposed snapshots", "--superposed FILE", path=True)
+    superposed: Text | None = option("Superposed snapshots as PDB", "--superposed FILE", path=True)
 
 
 class RigiditySettings(_Snapshots):

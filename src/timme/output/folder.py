@@ -55,14 +55,12 @@ def _moves(analysis: Analysis) -> bool:
 
 
 def _has(name: str) -> Callable[[Any], bool]:
-    """Return a test for a part of a result, such as "motion" or "rigidity.together"."""
+    """Return a test for a part of a result."""
+    return lambda result: getattr(result, name) is not None
 
-    def test(result: Any) -> bool:
-        for each in name.split("."):
-            result = getattr(result, each, None)
-        return result is not None
 
-    return test
+def _is_numbered(analysis: Analysis) -> bool:
+    return analysis.system.numbers is not None
 
 
 def _is_molecule(analysis: Analysis) -> bool:
@@ -104,13 +102,12 @@ FILES = [
     _figure("mobility", "cutoff at which each site joins the core", _always, plots.mobility),
     _figure("joining", "cutoff at which two sites join", _always, matrices.joining),
     _figure("sigma-matrix", "σ of pairs", _has("fluctuations"), matrices.sigma),
-    _figure("together", "sites rigid together", _has("rigidity.together"), matrices.together),
     _figure("angles", "angle of each body in each snapshot", _moves, plots.angles),
     _figure("modes", "variance of principal components", _has("modes"), plots.modes),
     _figure("covariance", "correlation of displacements", _has("modes"), matrices.covariance),
     File("figures/mode.pdb", "first mode", _has("modes"), structures.mode_film, full=True),
     File("structure.pdb", "first snapshot", structures.fits_pdb, structures.pdb, full=True),
-    File("groups/groups.ndx", "for GROMACS", _has("system.numbers"), structures.ndx, full=True),
+    File("groups/groups.ndx", "for GROMACS", _is_numbered, structures.ndx, full=True),
 ]
 
 

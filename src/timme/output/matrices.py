@@ -1,4 +1,4 @@
-"""Figures of pairs as matrices: σ, joining, rigid together, correlation and agreement."""
+"""Figures of pairs as matrices: σ, joining, correlation and agreement."""
 
 from __future__ import annotations
 
@@ -40,15 +40,6 @@ def joining(analysis: Analysis, ax: Axes | None = None) -> Axes:
     heights = tree.heights_between(*pairs).reshape(len(sites), -1)
     label = style.with_unit(f"Join at {tree.quantity.cutoff}", tree.unit)
     return _draw(style.new_axes(ax), heights, places, label)
-
-
-def together(analysis: Analysis, ax: Axes | None = None) -> Axes:
-    """Draw the fraction of snapshots in which two sites are in one rigid cluster."""
-    found = style.need(style.need(analysis.rigidity).together)
-    places = style.places_of(analysis)
-    values = found.fractions[np.ix_(places.order, places.order)]
-    label = "Fraction of structures together"
-    return _draw(style.new_axes(ax), values, places, label, vmin=0, vmax=1)
 
 
 def covariance(analysis: Analysis, ax: Axes | None = None) -> Axes:

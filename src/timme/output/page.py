@@ -237,7 +237,7 @@ def _colours(analysis: Analysis) -> Scene:
 def _groups(analysis: Analysis) -> Scene | None:
     """Groups of the finding, as the first picture and its table show them."""
     labels = style.finding_labels(analysis)
-    n_groups = int(labels.max(initial=-1)) + 1
+    n_groups = style.count_groups(analysis)
     if n_groups == 0:
         return None
     what, rows = style.group_word(analysis), []

@@ -54,7 +54,7 @@ def finding(analysis: Analysis) -> Figure:
     upper, lower = figure.subplots(2, 1, height_ratios=ratios)
     if analysis.finding is not None:
         whole = re.sub(r"(?<=\b\w) (?=\d)|(?<=\d) (?=\w+\))", "\xa0", analysis.finding.sentence)
-        caption = "\n".join(textwrap.wrap(whole, 72, break_on_hyphens=False))
+        caption = textwrap.fill(whole, 72, break_on_hyphens=False)
         figure.suptitle(caption, x=0.01, ha="left", size=10, weight="bold", parse_math=False)
     if in_space:
         _draw_in_space(upper, analysis)
@@ -96,11 +96,10 @@ def _name_groups(axes: Axes, analysis: Analysis, labels: Ints, where: str, *, co
 
     colours, name = style.group_colours(analysis), style.group_word(analysis)
     rest, *sizes = np.bincount(labels + 1, minlength=1).tolist()
-    texts = [f"{name} {k} ({size})" for k, size in enumerate(sizes[:_MOST_NAMES], start=1)]
-    if texts and rest:
-        texts.append(f"none ({rest})")
-        colours = np.append(colours[: len(texts) - 1], style.REST)
-    handles = [Patch(color=c, label=t) for c, t in zip(colours.tolist(), texts, strict=False)]
+    shown = enumerate(sizes[:_MOST_NAMES])
+    handles = [Patch(color=colours[k], label=f"{name} {k + 1} ({size})") for k, size in shown]
+    if handles and rest:
+        handles.append(Patch(color=style.REST, label=f"none ({rest})"))
     if handles:
         style.draw_legend(axes, where, handles=handles, ncols=min(columns, len(handles)))
 
@@ -253,11 +252,9 @@ def mobility(analysis: Analysis, ax: Axes | None = None) -> Axes:
     heights = analysis.hierarchy.core_heights()[places.order]
     quantity, known = analysis.hierarchy.quantity, np.isfinite(heights)
     low, top = style.cutoff_limits(style.count(analysis))
-    for values, colour in (
-        (np.where(known, low, top), style.REST),
-        (np.where(known, heights, low), str(style.family_colours(analysis)[0])),
-    ):
-        axes.stairs(values, baseline=low, fill=True, color=colour)
+    colour = str(style.family_colours(analysis)[0])
+    axes.stairs(np.where(known, low, top), baseline=low, fill=True, color=style.REST)
+    axes.stairs(np.where(known, heights, low), baseline=low, fill=True, color=colour)
     style.draw_places(axes, places)
     words = style.with_unit(f"Joins the core at {quantity.cutoff}", quantity.unit)
     axes.set(ylim=(low, top), ylabel=words)

@@ -63,8 +63,7 @@ def motion(analysis: Analysis) -> Part | None:
         return None
     angles = []
     for k, _, hinge in moving:
-        count = len(hinge.angles)
-        some = np.unique(np.linspace(0, max(count - 1, 0), min(count, _MOST_ANGLES)).astype(int))
+        some = slice(None, None, 1 + len(hinge.angles) // _MOST_ANGLES)
         angles.append({"body": k, "frames": hinge.frames[some] + 1, "values": hinge.angles[some]})
     facts = [movement(body, hinge, analysis.system.unit) for _, body, hinge in moving]
     arrows = [_axis(analysis, k, body, hinge) for k, body, hinge in moving]

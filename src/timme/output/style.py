@@ -57,7 +57,7 @@ def palette_of(analysis: Analysis) -> str:
 
 def group_colours(analysis: Analysis, palette_name: str | None = None) -> Strings:
     """Return the colour of each group and body as #rrggbb and, last, grey: -1 is for no group."""
-    n_groups = max(_n_groups(analysis), len(analysis.bodies))
+    n_groups = max(count_groups(analysis), len(analysis.bodies))
     palette = PALETTES[palette_name or palette_of(analysis)]
     return np.array([*(palette[group % len(palette)] for group in range(n_groups)), REST])
 
@@ -69,7 +69,8 @@ def finding_labels(analysis: Analysis) -> Ints:
     return analysis.finding.labels
 
 
-def _n_groups(analysis: Analysis) -> int:
+def count_groups(analysis: Analysis) -> int:
+    """Return the number of groups of the finding."""
     return int(finding_labels(analysis).max(initial=-1)) + 1
 
 
@@ -94,7 +95,8 @@ def family_colours(analysis: Analysis, palette_name: str | None = None) -> Strin
     """
     tree, labels = analysis.hierarchy, finding_labels(analysis)
     palette = PALETTES[palette_name or palette_of(analysis)]
-    number, chosen, n_groups = families(tree), np.full(tree.n_sites, -1), _n_groups(analysis)
+    number, n_groups = families(tree), count_groups(analysis)
+    chosen = np.full(tree.n_sites, -1)
     for group in range(n_groups):
         members = np.asarray(labels == group)
         shared = tree.sum_over_nodes(members)
@@ -181,7 +183,7 @@ def image(made: Any, kind: str) -> bytes:
 _BESIDE: dict[str, Any] = {
     "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
     "above": {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)},
-    "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)},
+    "below": {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 4.5},
 }
 
 
