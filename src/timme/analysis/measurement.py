@@ -11,7 +11,7 @@ import numpy as np
 from timme import memory
 from timme import pairs as choose
 from timme._arrays import Ints
-from timme.analysis.choices import Kind, Shown, read_lines
+from timme.analysis.choices import Kind, read_lines
 from timme.analysis.settings import PAIRS, Settings, split_rule
 from timme.confidence.bootstrap import N_PARTS
 from timme.confidence.noise import Noise, PositionErrors, estimate_errors, take_off
@@ -41,20 +41,18 @@ class Task(NamedTuple):
 
     objects: Objects
     kind: Kind
-    shown: Shown
     settings: Settings
     metric: Any
     how: dict[str, Any]  # workers, client, progress and checkpoint
 
 
 class Measured(NamedTuple):
-    """What was compared, linked, and noted."""
+    """What was compared and linked."""
 
     sigma: Fluctuations  # of all pairs, or of those that pictures and support need
     hierarchy: Hierarchy
     n_pairs: int
     noise: Noise | None = None  # that was subtracted
-    notes: tuple[str, ...] = ()
 
 
 def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:
@@ -141,18 +139,17 @@ def measure_and_link(task: Task, pairs: Pairs) -> Measured:
         forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
         sigma = _measure_some(objects, pairs, forest.edges, options)
         words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
-        note = f"{words}: the matrix and support of clusters stand on these"
-        return Measured(sigma, forest.hierarchy(), forest.n_compared, notes=(note,))
+        warnings.warn(f"{words}: the matrix and support of clusters stand on these", stacklevel=2)
+        return Measured(sigma, forest.hierarchy(), forest.n_compared)
     sigma = measure(objects, pairs, **options, **task.how)
-    noise, notes = None, tuple[str, ...]()
     if errors is not None:
-        noise = errors.variance
-        sigma, n_clipped = take_off(sigma, noise)
+        sigma, n_clipped = take_off(sigma, errors.variance)
         usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
         words = f"an error of positions of {usual} {sigma.unit}".rstrip()
-        notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
+        text = f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0"
+        warnings.warn(text, stacklevel=2)
     tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
-    return Measured(sigma, tree, len(sigma.sigma), noise, notes)
+    return Measured(sigma, tree, len(sigma.sigma), None if errors is None else errors.variance)
 
 
 def _measure_some(

@@ -142,11 +142,11 @@ def _of_snapshots(
         words = f"at least 2 {objects.kind} are needed, got {len(objects)}"
         raise ValueError(f"{ensemble.prefix}{words}: select more sites, or choose other objects")
     shown = choices.choose_shown(objects, settings.shown)
-    task = Task(objects, kind_, shown, settings, metric, how)
+    task = Task(objects, kind_, settings, metric, how)
     announce(progress, "choosing pairs")
     pairs, settled = choose_pairs(task, own.get("pairs"))
     announce(progress, "measuring σ")
-    sigma, tree, n_pairs, noise, noted = measure_and_link(task, pairs)
+    sigma, tree, n_pairs, noise = measure_and_link(task, pairs)
     if settings.objects == "auto" or "objects" in own:
         settled["objects"] = objects.kind
     words = pairs.description
@@ -157,7 +157,7 @@ def _of_snapshots(
         words += f", by the metric {getattr(metric, '__name__', metric)}"
     settings = settings.model_copy(update=settled)
     made = _made(objects, kind_, settings, given_, pairs=words, n_pairs=n_pairs, used=used)
-    notes = *_notes(ensemble, settings), *noted
+    notes = tuple(_notes(ensemble, settings))
     found = Analysis(System.of(objects, *shown), tree, made, notes, fluctuations=sigma)
     chance = n_pairs == len(sigma.pairs) and _draws_walkers(task, n_pairs)
     if settings.confidence is not False:

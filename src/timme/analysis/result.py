@@ -80,11 +80,10 @@ class System(Described):
         """Return names and places of objects, and a film of some of the snapshots."""
         ensemble = objects.ensemble
         places, box = ensemble.snapshot(0)
-        places = np.array(places)
-        for block in ensemble.blocks() if ensemble.gaps else ():
-            for frame in block.coordinates:  # sites stand where they are first seen
-                unseen = np.isnan(places).any(axis=1)
-                places[unseen] = frame[unseen]
+        if ensemble.gaps:  # sites stand where they are first seen
+            every = ensemble.coordinates()
+            first = np.isfinite(every).all(axis=2).argmax(axis=0)
+            places = every[first, np.arange(len(first))]
         most = _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions)
         count = min(ensemble.n_snapshots, max(1, most), _FILM_FRAMES)
         frames = np.linspace(0, ensemble.n_snapshots - 1, count).round().astype(np.int64)
