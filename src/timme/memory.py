@@ -1,21 +1,10 @@
-"""Memory: sizes as people write them, and how much is left."""
+"""Memory: sizes as people read them, and how much is left."""
 
 from __future__ import annotations
 
 import re
 import resource
-from contextlib import suppress
 from pathlib import Path
-
-from pydantic import ByteSize, TypeAdapter, ValidationError
-
-
-def parse(text: str) -> int:
-    """Return the bytes that a text such as ``2GB``, ``500 MB`` or ``1.5GiB`` stands for."""
-    with suppress(ValidationError):
-        if (size := TypeAdapter(ByteSize).validate_python(text)) > 0:
-            return size
-    raise ValueError(f"is written as 2GB or 500MB, got {text!r}")
 
 
 def shown(size: float) -> str:

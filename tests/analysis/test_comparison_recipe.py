@@ -9,6 +9,7 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
+from pandas import read_csv
 
 import timme
 from tests import naive
@@ -24,7 +25,7 @@ from timme.rigidity import Network, decompose
 FILES = {
     *("summary.txt", "report.html", "matched.csv", "agreement.csv", "agreement.png"),
     *("dilutions.png", "structure.cif", "view.pml", "view.cxc", "view.tcl", "result.npz"),
-}
+}  # and difference.csv, of two results of one quantity
 
 
 def protein(numbers: Sequence[int], chain: str = "A") -> Atoms:
@@ -102,7 +103,7 @@ def test_unrelated_clusters_do_not_agree() -> None:
 
 def test_a_folder_holds_both_partitions(compared: Comparison, tmp_path: Path) -> None:
     written = write_folder(compared, tmp_path / "both")
-    assert {path.name for path in written} == FILES
+    assert {path.name for path in written} == FILES | {"difference.csv"}
     structure = gemmi.read_structure(str(tmp_path / "both" / "structure.cif"))
     columns = np.array([[a.b_iso, a.occ] for a in (c.atom for c in structure[0].all())], int)
     overlap = compared.agreement.clusters
@@ -160,6 +161,33 @@ def test_bonds_and_core_heights_differ_with_their_errors() -> None:
     apart = compare(one, moved).difference
     assert apart is not None
     assert (apart.gained, apart.lost, apart.error) == ((), (), None)
+
+
+def test_differences_are_written_with_their_errors(tmp_path: Path) -> None:
+    one = with_bonds(result_of(ONE, "one"), [-2.0, -1.0, -0.5], spread=0.3)
+    other = with_bonds(result_of(ONE, "two", seed=1), [-2.0, -0.9, -3.0], spread=0.4)
+    found = compare(one, other)
+    write_folder(found, tmp_path / "both")
+    table = read_csv(tmp_path / "both" / "difference.csv")
+    first, second = (table[f"{name}_core_sigma_A"] for name in ("first", "second"))
+    np.testing.assert_allclose(table["difference_A"], second - first, atol=1e-5)
+    np.testing.assert_allclose(table["error_A"], 0.5)
+    summary = (tmp_path / "both" / "summary.txt").read_text("utf-8")
+    assert "Hydrogen bonds lost\n  A/LYS 2/CA – A/ALA 5/CA\n" in summary
+    assert "Hydrogen bonds gained\n  A/LYS 3/CA – A/GLY 6/CA\n" in summary
+    assert found.difference is not None
+    place = found.difference.rand.argmax()
+    equal = found.difference.cutoffs[place]
+    trees = found.agreement.first, found.agreement.second
+    labels = (tree.cut(equal).labels.tolist() for tree in trees)
+    assert found.difference.rand[place] == pytest.approx(naive.adjusted_rand(*labels), abs=1e-12)
+    assert f"at equal cutoffs, both agree best at {equal:.2g}" in summary
+
+
+def test_results_of_one_cluster_are_refused() -> None:
+    rigid = timme.analyse(1 - np.eye(50), confidence=False)
+    with pytest.raises(ValueError, match="is one cluster at every cutoff: nothing to compare"):
+        compare(rigid, rigid)
 
 
 def test_a_table_of_clusters_is_one_partition(tmp_path: Path) -> None:

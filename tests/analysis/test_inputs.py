@@ -23,13 +23,10 @@ from timme import (
     measure,
     objects,
     pairs,
-    read,
     read_matrix,
     synthetic,
 )
 from timme.analysis import measurement
-from timme.analysis.measurement import budget
-from timme.analysis.recipe import assemble
 from timme.analysis.settings import Settings
 from timme.engine.checkpoint import Checkpoint
 
@@ -52,15 +49,8 @@ def test_any_form_of_snapshots_gives_the_same_hierarchy(tmp_path: Path) -> None:
     points = objects.points(Ensemble.from_array(COORDINATES))
     expected = by_steps(points, pairs.all(points))
     np.save(tmp_path / "tracks.npy", COORDINATES)
-    for source in (
-        COORDINATES,
-        COORDINATES.tolist(),
-        tmp_path / "tracks.npy",
-        points.ensemble,
-        points,
-    ):
+    for source in (COORDINATES, COORDINATES.tolist(), tmp_path / "tracks.npy", points.ensemble):
         same(analyse(source, **QUICK), expected)
-    same(assemble(points, measure(points, pairs.all(points))), expected)
 
 
 def test_any_form_of_groups_gives_the_same_hierarchy(tmp_path: Path) -> None:
@@ -75,7 +65,6 @@ def test_any_form_of_groups_gives_the_same_hierarchy(tmp_path: Path) -> None:
         same(found, expected)
         assert found.system.names.tolist()[0] in ("group 0", "group 1")
         assert (found.system.shown_name, found.made.objects) == ("group", "groups")
-    same(analyse(groups, **QUICK), expected)
 
 
 def test_any_form_of_pairs_gives_the_same_hierarchy(tmp_path: Path) -> None:
@@ -130,7 +119,7 @@ def link_input(matrix: Any) -> Any:
 def test_more_pairs_than_are_held_give_the_same_hierarchy(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = analyse(PLANTED)
     monkeypatch.setattr(measurement, "KEPT", 100)
-    monkeypatch.setattr(measurement, "MOST_DRAWN", 10)
+    monkeypatch.setattr(measurement, "_USUAL", 20)
     found = analyse(PLANTED)
     same(found, whole.atom_hierarchy)
     assert whole.fluctuations is not None
@@ -139,26 +128,27 @@ def test_more_pairs_than_are_held_give_the_same_hierarchy(monkeypatch: pytest.Mo
     assert len(few.sigma) < len(whole.fluctuations.sigma) == found.made.n_pairs
     np.testing.assert_allclose(few.sigma, every[tuple(few.pairs.T)], 1e-12)
     assert any("is held" in note for note in found.notes)
-    for options in ({"linkage": "braced"}, {"noise": 0.1}):
-        with pytest.raises(ValueError, match="435 pairs at once"):
+    for options in ({"linkage": "braced"}, {"noise": 0.1}, {"chance": True}):
+        with pytest.raises(ValueError, match="need 435 pairs at once"):
             analyse(PLANTED, **options)
 
 
 def test_memory_changes_the_pieces_and_not_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, done = analyse(PLANTED, **QUICK), list[int]()
-    monkeypatch.setattr(measurement, "budget", lambda *_: 50)
+    monkeypatch.setattr(measurement, "chunk_for", lambda *_: 50)
     found = analyse(PLANTED, progress=lambda each, _: done.append(each), **QUICK)
     same(found, whole.atom_hierarchy)
     assert len(done) > 435 / 50
 
 
 def test_what_needs_more_memory_is_refused_with_a_remedy() -> None:
-    with pytest.raises(ValueError, match=r"\Ameasuring σ needs about .* of memory.*select="):
-        budget("measuring σ", 5e12, 10.0, "100GB")
-    with pytest.raises(ValueError, match=r"of memory, and .*memory="):
+    with pytest.raises(
+        ValueError, match=r"\Ameasuring σ needs about .*MB of memory, and .*memory="
+    ):
         analyse(PLANTED, memory="10MB")
-    assert 1e9 < budget("measuring σ", 1e9, 100.0, "1000GB") < 1e10
-    assert budget("measuring σ", 0.0, 1e7, "20GB", fewest=3) >= 3  # a few groups of many atoms
+    with pytest.raises(ValueError, match="pairs are in contact, for which memory does not"):
+        analyse(PLANTED, pairs="contact:5", memory="10MB")
+    assert analyse(PLANTED, memory="100GB", **QUICK).made.n_pairs == 435
 
 
 def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path: Path) -> None:
@@ -231,7 +221,6 @@ def test_phases_are_announced() -> None:
     assert watch.phases[:3] == ["choosing pairs", "measuring σ", "resampling"]
 
 
-POINTS = objects.points(PLANTED)
 BAD: dict[str, Callable[[], object]] = {
     "there is no option minsize=": lambda: analyse(PLANTED, minsize=3),
     "objects= is one of auto, points": lambda: analyse(PLANTED, objects="nobody.txt"),
@@ -249,12 +238,10 @@ BAD: dict[str, Callable[[], object]] = {
     "noise= takes one error": lambda: analyse(PLANTED, noise=(0.1, 0.1)),
     "replicas= needs 40 snapshots": lambda: analyse(PLANTED, replicas=(20, 10)),
     "snapshots that were read are analysed": lambda: analyse(PLANTED, begin=3),
-    "Objects bring their snapshots": lambda: analyse(read(COORDINATES), objects=POINTS),
     "a matrix is linked as it is: leave out pairs=": lambda: analyse(np.eye(3), pairs="all"),
     "a matrix of σ must be square": lambda: analyse(np.zeros((3, 4))),
     "the selection 'resid 99' matches none": lambda: analyse(PLANTED, shown="resid 99"),
     "chain= names Z": lambda: analyse(data.barnase_md(), chain="Z"),
-    "a hierarchy of 30 objects is needed, got 3": lambda: assemble(POINTS, None, link(np.eye(3))),
 }
 
 

@@ -40,7 +40,7 @@ def test_settings_choose_number_and_reference(planted: PlantedBodies) -> None:
     assert found.motion is not None
     assert found.motion.reference == 1
     assert found.made.given == ("bodies", "reference")
-    with pytest.raises(ValueError, match="bodies= must be at least 2, got 1"):
+    with pytest.raises(ValueError, match="bodies= must be greater than or equal to 2, got 1"):
         analyse_motion(planted.ensemble, bodies=1)
 
 

@@ -137,7 +137,7 @@ def test_damaged_forms_are_refused(
         ({"superposed": "/etc/passwd"}, "superposed= cannot be set here"),
         ({"constraints": "/etc/passwd"}, "constraints= cannot be set here"),
         ({"step": 0}, "step="),
-        ({"min_size": 0}, "min_size= must be at least 1"),
+        ({"min_size": 0}, "min_size= must be greater than or equal to 1"),
         ({"begin": [1]}, "settings: "),
         ({"box": {"a": 1}}, "settings: "),
         ({"select": "x" * 10_001}, "settings: select="),

@@ -72,15 +72,12 @@ def read_snapshots(
     files = [path for each in others for path in ([each] if isinstance(each, str | Path) else each)]
     # Recipes without this setting need all atoms, solvent and ions included.
     narrow = partial(choose_sites, chains=settings.chain, text=getattr(settings, "select", "all"))
-    if isinstance(source, Ensemble | Objects):
-        fixed = READING
-        if isinstance(source, Objects):
-            fixed = READING | {"select", "chain", "replicas"}
-        unused = sorted(settings.model_fields_set & fixed) + ["trajectories"] * bool(files)
+    if isinstance(source, Ensemble):
+        unused = sorted(settings.model_fields_set & READING) + ["trajectories"] * bool(files)
         if unused:
             words = "snapshots that were read are analysed as they are: leave out"
             raise ValueError(f"{words} {', '.join(f'{name}=' for name in unused)}")
-        found = source.ensemble if isinstance(source, Objects) else narrow(source)
+        found = narrow(source)
     else:
         known = {_RENAMED.get(name, name): getattr(settings, name, None) for name in READING}
         options: Any = {name: value for name, value in known.items() if value is not None}

@@ -63,6 +63,10 @@ def compare(
         one.shown_atoms, other.shown_atoms, chains=chosen.chains, align=chosen.align
     )
     trees = one.hierarchy.restrict(common.first), other.hierarchy.restrict(common.second)
+    names = _names(one, other)
+    for name, tree in zip(names, trees, strict=True):
+        if tree.cut(tree.levels[0]).n_clusters == 1:
+            raise ValueError(f"{name} is one cluster at every cutoff: nothing to compare")
     found = agree(
         *trees,
         cutoffs=chosen.cutoffs,
@@ -70,7 +74,12 @@ def compare(
         along_chain=one.system.sequential and other.system.sequential,
         seed=chosen.seed,
     )
-    names = _names(one, other)
+    alike = difference(*trees, **_of_networks(one, other, common))
+    notes = common.notes
+    if alike is not None:
+        place = int(alike.rand.argmax())
+        equal = f"{alike.cutoffs[place]:.2g} {trees[0].unit}".strip()
+        notes += (f"at equal cutoffs, both agree best at {equal} ({alike.rand[place]:.2f})",)
     words: Any = {"recipe": "compare", "kind": one.made.kind, "title": " and ".join(names)}
     words["sources"] = (*one.made.sources, *other.made.sources)
     compared = Comparison(
@@ -80,8 +89,8 @@ def compare(
         agreement=found,
         names=names,
         made=Made.of((), chosen, chosen.model_fields_set, **words),
-        difference=difference(*trees, **_of_networks(one, other, common)),
-        notes=common.notes,
+        difference=alike,
+        notes=notes,
     )
     return replace(compared, finding=finding.agreement(compared))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 from timme import memory
 from timme import pairs as choose
 from timme._arrays import Ints
-from timme.analysis.choices import Kind, Shown, read_lines
+from timme.analysis.choices import Kind, read_lines
 from timme.analysis.settings import PAIRS, Settings, split_rule
 from timme.confidence.bootstrap import N_PARTS
 from timme.confidence.noise import Noise, PositionErrors, estimate_errors, take_off
@@ -28,14 +27,13 @@ from timme.pairs import Pairs
 
 MOLECULAR = ("biopolymer", "molecule", "liquid")
 KEPT = 2_000_000  # pairs: σ of more, which no list names, is not held
-MOST_DRAWN = 1_000  # objects along an axis of a matrix
+_USUAL, _NEIGHBOURS = 200_000, 6  # of these, random pairs, and near ones of each object
 _OF_BOX = 0.45  # of the width of a box, which may shrink: contacts reach to half of it
 _RADIUS = 10.0  # Å, within which parts of molecules are in contact
 _MIN_BONDS = 4  # fewer hold two atoms at a distance that hardly changes
 _UNBONDED = ("links", "molecules", "groups")  # compared however few bonds they are apart
-_ALL, _NEAREST, _NEIGHBOURS = 20_000, 12, 6  # particles of which all pairs are compared; partners
-_COMPILED, _MARGIN = 110e6, 1.3  # bytes; and how rough their sum is
-_SMALLEST = 10_000  # pairs that are measured at a time
+_ALL, _NEAREST = 20_000, 12  # particles of which all pairs are compared; partners of more
+_MARGIN, _SMALLEST = 1.3, 10_000  # how rough estimates of memory are; pairs measured at a time
 
 
 class Task(NamedTuple):
@@ -43,20 +41,18 @@ class Task(NamedTuple):
 
     objects: Objects
     kind: Kind
-    shown: Shown
     settings: Settings
     metric: Any
     how: dict[str, Any]  # workers, client, progress and checkpoint
 
 
 class Measured(NamedTuple):
-    """What was compared, linked, and noted."""
+    """What was compared and linked."""
 
     sigma: Fluctuations  # of all pairs, or of those that pictures and support need
     hierarchy: Hierarchy
     n_pairs: int
     noise: Noise | None = None  # that was subtracted
-    notes: tuple[str, ...] = ()
 
 
 def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:
@@ -74,7 +70,7 @@ def choose_pairs(task: Task, own: Any) -> tuple[Pairs, dict[str, Any]]:
         bonds = _MIN_BONDS if by_distance and bonded else 0
     near: dict[str, Any] = {"metric": "haversine" if task.metric == "haversine" else None}
     if rule == "contact":
-        most = budget("a search for contacts", _COMPILED + 500 * len(objects), 100, settings.memory)
+        most = max(0, int(_room(settings.memory) / 100))
         near |= {"radius": number, "at_least": settings.contacts, "most": most, **task.how}
         found = choose.within(objects, min_bonds=bonds, **near)
     elif rule == "nearest":
@@ -132,46 +128,37 @@ def _read_pairs(path: str, n_objects: int) -> Ints:
 
 
 def measure_and_link(task: Task, pairs: Pairs) -> Measured:
-    """Measure and link; σ of very many pairs is not held, but for those that pictures need."""
+    """Measure and link; σ of very many pairs is not held, but for those that support needs."""
     objects, settings, errors = task.objects, task.settings, _errors(task)
-    held = pairs.index is not None or len(pairs) <= KEPT
     options: dict[str, Any] = {"min_overlap": settings.min_overlap, "metric": task.metric}
-    options["chunk"] = _chunk(task, len(pairs) if held else MOST_DRAWN**2)
-    if held:
-        sigma = measure(objects, pairs, **options, **task.how)
-        noise, notes = None, tuple[str, ...]()
-        if errors is not None:
-            noise = errors.variance
-            sigma, n_clipped = take_off(sigma, noise)
-            usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
-            words = f"an error of positions of {usual} {sigma.unit}".rstrip()
-            notes = (f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0",)
-        tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
-        return Measured(sigma, tree, len(sigma.sigma), noise, notes)
-    if settings.linkage != "single" or errors is not None:
-        words = f"linkage={settings.linkage!r} and noise= need {len(pairs):,} pairs at once"
-        raise ValueError(f"{words}: compare fewer (pairs=), or use single linkage, no noise=")
-    forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
-    tree = forest.hierarchy()
-    sigma = _measure_drawn(task, pairs, tree, forest.edges, options)
-    words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
-    note = f"{words}: the matrix and support of clusters stand on these"
-    return Measured(sigma, tree, forest.n_compared, notes=(note,))
+    options["chunk"] = _chunk(task, min(len(pairs), KEPT) if pairs.index is None else len(pairs))
+    if pairs.index is None and len(pairs) > KEPT:
+        if settings.linkage != "single" or errors is not None or settings.chance:
+            words = f"linkage={settings.linkage!r}, noise= and chance= need {len(pairs):,} pairs"
+            raise ValueError(f"{words} at once: compare fewer (pairs=), or leave these out")
+        forest = find_forest(objects, pairs, run=Run.of(**task.how), **options)
+        sigma = _measure_some(objects, pairs, forest.edges, options)
+        words = f"σ of {len(sigma.sigma):,} of {forest.n_compared:,} pairs is held"
+        warnings.warn(f"{words}: the matrix and support of clusters stand on these", stacklevel=2)
+        return Measured(sigma, forest.hierarchy(), forest.n_compared)
+    sigma = measure(objects, pairs, **options, **task.how)
+    if errors is not None:
+        sigma, n_clipped = take_off(sigma, errors.variance)
+        usual = ", ".join(f"{x:.2g}" for x in np.sqrt(errors.squares.mean(axis=0)))
+        words = f"an error of positions of {usual} {sigma.unit}".rstrip()
+        text = f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0"
+        warnings.warn(text, stacklevel=2)
+    tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
+    return Measured(sigma, tree, len(sigma.sigma), None if errors is None else errors.variance)
 
 
-def _measure_drawn(
-    task: Task, pairs: Pairs, tree: Hierarchy, joining: Ints, options: dict[str, Any]
+def _measure_some(
+    objects: Objects, pairs: Pairs, joining: Ints, options: dict[str, Any]
 ) -> Fluctuations:
-    """Measure pairs at even steps along the axis, near neighbours, and those that join clusters."""
-    objects, seen = task.objects, task.shown.objects
-    axis = seen if task.shown.sequential else seen[tree.restrict(seen).order]
-    count = min(MOST_DRAWN, len(axis))
-    chosen = axis[((np.arange(count) + 0.5) * len(axis) / count).astype(np.int64)]
-    index = [chosen[np.column_stack(np.triu_indices(count, 1))], joining]
-    if len(objects.ensemble.atoms.bonds) == 0 and not objects.ensemble.gaps:
-        near = choose.nearest(objects, min(_NEIGHBOURS, len(objects) - 1))
-        index += near.chunks(max(1, len(near)))
-    listed = choose.sorted_pairs(np.concatenate(index), len(objects))
+    """Measure pairs that join clusters, near neighbours, and others at random, which are usual."""
+    usual = np.random.default_rng(0).integers(len(objects), size=(_USUAL, 2))
+    near = [] if objects.ensemble.gaps else [*choose.nearest(objects, _NEIGHBOURS).chunks(KEPT)]
+    listed = choose.sorted_pairs(np.concatenate([joining, usual, *near]), len(objects))
     listed = choose.without(listed, pairs.left_out, len(objects))
     with warnings.catch_warnings():  # pairs near half the box were counted over all pairs
         warnings.simplefilter("ignore")
@@ -197,36 +184,26 @@ def _errors(task: Task) -> PositionErrors | None:
     return PositionErrors(ensemble, np.broadcast_to(errors**2, shape))
 
 
-def budget(
-    step: str, fixed: float, per_pair: float, limit: str | None, fewest: int = _SMALLEST
-) -> int:
-    """Return how many pairs fit into memory at a time; refuse fewer than the fewest of a step.
-
-    Examples
-    --------
-    >>> budget("measuring σ", 1e6, 100, "100GB") > 1_000_000
-    True
-    """
-    left = memory.available() if limit is None else memory.parse(limit) - memory.usage()
-    room, least = math.inf if left is None else left, _MARGIN * (fixed + fewest * per_pair)
-    if least > room:
-        raise ValueError(
-            f"{step} needs about {memory.shown(least + memory.usage())} of memory, and "
-            f"{memory.shown(max(0.0, room) + memory.usage())} are allowed: select fewer sites "
-            "(select=), compare nearer pairs (pairs=), or allow more (memory=)"
-        )
-    return int(min((room / _MARGIN - fixed) / per_pair, 1e15))
+def _room(limit: int | None) -> float:
+    """Return how many bytes estimates may add up to."""
+    left = memory.available() if limit is None else limit - memory.usage()
+    return 1e17 if left is None else left / _MARGIN
 
 
 def _chunk(task: Task, n_kept: int) -> int:
     """Return how many pairs are measured at a time, if there is memory for what comes later."""
-    objects, settings = task.objects, task.settings
+    objects, limit = task.objects, task.settings.memory
     used = objects.centres() if objects.are_points else objects.ensemble
     block = 30.0 * min(used.block_length, used.n_snapshots) * used.n_sites * used.n_dimensions
-    stays = _COMPILED + 72 * n_kept + 1_000 * len(objects) + block
-    if settings.confidence is not False:  # sums over parts of the snapshots
+    stays = 72 * n_kept + 1_000 * len(objects) + block
+    if task.settings.confidence is not False:  # sums over parts of the snapshots
         stays += min(4e8, 46.0 * min(N_PARTS, used.n_snapshots) * n_kept)
-    usual = chunk_for(objects)
-    per_pair = 1e9 / chunk_for(objects, 1_000_000_000)
-    fewest = min(_SMALLEST, n_kept)
-    return min(usual, budget("measuring σ", stays, per_pair, settings.memory, fewest))
+    per_pair, room = 1e9 / chunk_for(objects, 1_000_000_000), _room(limit)
+    needed = stays + min(_SMALLEST, n_kept) * per_pair
+    if needed > room:
+        raise ValueError(
+            f"measuring σ needs about {memory.shown(_MARGIN * needed + memory.usage())} of memory, "
+            f"and {memory.shown(max(0.0, _MARGIN * room) + memory.usage())} are allowed: select "
+            "fewer sites (select=), compare nearer pairs (pairs=), or allow more (memory=)"
+        )
+    return min(chunk_for(objects), int((room - stays) / per_pair))

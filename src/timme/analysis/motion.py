@@ -13,8 +13,8 @@ import numpy.typing as npt
 from timme import objects as make_objects
 from timme._arrays import Floats, Ints
 from timme.analysis import choices
-from timme.analysis.recipe import analyse, assemble, finish
-from timme.analysis.result import Analysis, Source, announce
+from timme.analysis.recipe import analyse, finish, notes_of
+from timme.analysis.result import Analysis, Made, Source, System, announce
 from timme.analysis.settings import MotionSettings
 from timme.comparison.sites import common_sites
 from timme.engine.checkpoint import Progress
@@ -81,24 +81,24 @@ def analyse_motion(
         if chosen.reference is not None:
             still = np.flatnonzero(np.isin(sites, ensemble.find_sites(chosen.reference)))
         standing = choices.in_memory(ensemble.select(sites))
-        known = None if chosen.axis_from is None else known_transition(standing, chosen.axis_from)
+        ends = None if chosen.axis_from is None else known_transition(standing, chosen.axis_from)
         found = describe_motion(
-            standing, n_bodies=chosen.bodies, reference=still, transition=known, seed=chosen.seed
+            standing, n_bodies=chosen.bodies, reference=still, transition=ends, seed=chosen.seed
         )
         core = found.bodies.members(found.reference)
-        if known is not None and not found.known:
+        if ends is not None and not found.known:
             notes.append("axis_from= is not used: one body turns against no other")
-        made = assemble(objects, hierarchy=found.bodies.hierarchy)
         if write is not None and chosen.superposed is not None:
             laid = superpose(ensemble, sites[core])
             notes.extend(laid.notes)
             write(laid.ensemble, chosen.superposed)
         announce(progress, "finding principal components")
         modes, halves = _components(standing, core)
-    how: dict[str, Any] = {"recipe": "motion", "kind": "molecule", "settings": chosen}
-    origin = replace(made.made, given=tuple(sorted(chosen.model_fields_set)), **how)
-    made = replace(made, made=origin, motion=found, modes=modes, halves=halves)
-    return finish(made, notes)
+    known: dict[str, Any] = {"recipe": "motion", "kind": "molecule", "objects": objects.kind}
+    made = Made.of(ensemble.sources, chosen, chosen.model_fields_set, **known)
+    system, tree = System.of(objects, *choices.choose_shown(objects)), found.bodies.hierarchy
+    result = Analysis(system, tree, made, motion=found, modes=modes, halves=halves)
+    return finish(result, [*notes_of(objects.ensemble), *notes])
 
 
 def two_point(

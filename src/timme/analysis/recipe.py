@@ -16,7 +16,7 @@ from timme.analysis import choices
 from timme.analysis.finding import find
 from timme.analysis.measurement import Task, choose_pairs, measure_and_link
 from timme.analysis.result import Analysis, Made, Source, System, announce, title_of
-from timme.analysis.settings import Settings, make
+from timme.analysis.settings import Settings
 from timme.confidence.assessment import assess, levels_of_matrix
 from timme.engine.checkpoint import Checkpoint, OtherRunError, Progress, Run
 from timme.engine.moments import Metric
@@ -25,7 +25,7 @@ from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.residues import is_nucleic, is_protein
 from timme.fluctuations import Fluctuations, from_matrix
 from timme.hierarchy.linking import link
-from timme.hierarchy.tree import SIGMA, Hierarchy, Quantity, as_quantity
+from timme.hierarchy.tree import SIGMA, Quantity, as_quantity
 from timme.io import Matrix, holds_matrix, is_labelled, read_matrix
 from timme.motion.hinges import describe_motion
 from timme.objects import Objects
@@ -55,9 +55,9 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
 
     Parameters
     ----------
-    source : path, array, DataFrame, Universe, Ensemble, Objects, …
-        Anything that :func:`timme.read` takes, an Ensemble or Objects; or σ of pairs: a file with
-        a matrix, a square matrix, or Fluctuations.
+    source : path, array, DataFrame, Universe, Ensemble, …
+        Anything that :func:`timme.read` takes, or an Ensemble; or σ of pairs: a file with a
+        matrix, a square matrix, or Fluctuations.
     *others : path
         Trajectories of a topology, or more structures.
     objects : str, mapping or sequence, optional
@@ -105,10 +105,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
             unused = [*own, *(name for name, each in extra.items() if each is not None)]
             found = _of_matrix(source, chosen, unused)
         else:
-            if isinstance(objects, Objects):
-                raise ValueError("Objects bring their snapshots: pass them alone, as the source")
             ensemble = choices.read_snapshots(source, others, chosen, progress)
-            own |= {"objects": source} if isinstance(source, Objects) else {}
             if isinstance(checkpoint, str | Path):
                 checkpoint = stack.enter_context(Checkpoint(checkpoint, resume=True))
             if checkpoint is not None:
@@ -117,52 +114,6 @@ def analyse(  # noqa: PLR0913, what is analysed, and how it is carried out
             how |= {"client": connect(client) if isinstance(client, str) else client}
             found = _of_snapshots(ensemble, chosen, own, metric, {**how, "checkpoint": checkpoint})
     return finish(found, notes)
-
-
-def assemble(
-    objects: Objects,
-    fluctuations: Fluctuations | None = None,
-    hierarchy: Hierarchy | None = None,
-    **display: Any,
-) -> Analysis:
-    """Return the analysis of fluctuations that were measured and linked step by step.
-
-    Parameters
-    ----------
-    objects : Objects
-        What was compared.
-    fluctuations : Fluctuations, optional
-        σ of their pairs.
-    hierarchy : Hierarchy, optional
-        What these were linked to; by default they are linked here.
-    **display
-        Settings of pictures: ``shown``, ``cutoff``, ``min_size``, ``palette``, ``length``.
-
-    Returns
-    -------
-    Analysis
-        With its finding.
-
-    Examples
-    --------
-    >>> from timme import measure, objects, pairs, synthetic
-    >>> points = objects.points(synthetic.planted().ensemble)
-    >>> assemble(points, measure(points, pairs.all(points), metric="cityblock")).hierarchy.n_sites
-    90
-    """
-    settings = make(Settings, **display)
-    if hierarchy is None:
-        if fluctuations is None:
-            raise ValueError("an analysis needs σ of pairs, or the hierarchy of these objects")
-        is_length = fluctuations.unit == objects.ensemble.unit
-        hierarchy = link(fluctuations, quantity=replace(SIGMA, is_length=is_length))
-    if hierarchy.n_sites != (count := len(objects)):
-        raise ValueError(f"a hierarchy of {count} objects is needed, got {hierarchy.n_sites}")
-    shown, kind_ = choices.choose_shown(objects, settings.shown), choices.kind_of(objects.ensemble)
-    n_pairs = None if fluctuations is None else len(fluctuations.sigma)
-    made = _made(objects, kind_, settings, settings.model_fields_set, n_pairs=n_pairs)
-    found = Analysis(System.of(objects, *shown), hierarchy, made, fluctuations=fluctuations)
-    return finish(found, _notes(objects.ensemble, settings))
 
 
 def finish(analysis: Analysis, notes: Iterable[str] = ()) -> Analysis:
@@ -183,21 +134,19 @@ def _of_snapshots(
     given_, progress, used = settings.model_fields_set, how["progress"], ""
     if settings.min_overlap is not None and not ensemble.gaps:
         raise ValueError("min_overlap= is for tracks with gaps, got none: leave it out")
-    objects = own.get("objects")
-    if ensemble.gaps and not isinstance(objects, Objects):
+    if ensemble.gaps:
         ensemble, settings, used = choices.without_short_tracks(ensemble, settings)
     kind_ = choices.kind_of(ensemble)
-    if not isinstance(objects, Objects):
-        objects = choices.choose_objects(ensemble, kind_, settings, objects)
+    objects = choices.choose_objects(ensemble, kind_, settings, own.get("objects"))
     if len(objects) < 2:
         words = f"at least 2 {objects.kind} are needed, got {len(objects)}"
         raise ValueError(f"{ensemble.prefix}{words}: select more sites, or choose other objects")
     shown = choices.choose_shown(objects, settings.shown)
-    task = Task(objects, kind_, shown, settings, metric, how)
+    task = Task(objects, kind_, settings, metric, how)
     announce(progress, "choosing pairs")
     pairs, settled = choose_pairs(task, own.get("pairs"))
     announce(progress, "measuring σ")
-    sigma, tree, n_pairs, noise, noted = measure_and_link(task, pairs)
+    sigma, tree, n_pairs, noise = measure_and_link(task, pairs)
     if settings.objects == "auto" or "objects" in own:
         settled["objects"] = objects.kind
     words = pairs.description
@@ -208,9 +157,9 @@ def _of_snapshots(
         words += f", by the metric {getattr(metric, '__name__', metric)}"
     settings = settings.model_copy(update=settled)
     made = _made(objects, kind_, settings, given_, pairs=words, n_pairs=n_pairs, used=used)
-    notes = *_notes(ensemble, settings), *noted
+    notes = tuple(_notes(ensemble, settings))
     found = Analysis(System.of(objects, *shown), tree, made, notes, fluctuations=sigma)
-    chance = _draws_walkers(task, len(sigma.pairs))
+    chance = n_pairs == len(sigma.pairs) and _draws_walkers(task, n_pairs)
     if settings.confidence is not False:
         announce(progress, "resampling")
         known: dict[str, Any] = {"min_size": max(2, settings.min_size), "seed": settings.seed}
@@ -273,14 +222,19 @@ def _made(
     return Made.of(objects.ensemble.sources, settled, given, length=length, **words, **known)
 
 
-def _notes(ensemble: Ensemble, settings: Settings) -> Iterator[str]:
-    """Yield what σ of these snapshots does not tell."""
+def notes_of(ensemble: Ensemble) -> Iterator[str]:
+    """Yield what snapshots do not tell."""
     yield from ensemble.notes
     if ensemble.rounding:
         least = f"{ensemble.rounding / math.sqrt(6):.2g} {ensemble.unit}".rstrip()
         yield f"coordinates have steps of {ensemble.rounding:g}: σ below {least} is rounding"
     if ensemble.independent:
         yield "models are not a thermal sample: σ shows where they agree as well as what moves"
+
+
+def _notes(ensemble: Ensemble, settings: Settings) -> Iterator[str]:
+    """Yield what σ of these snapshots does not tell."""
+    yield from notes_of(ensemble)
     if ensemble.gaps and settings.min_overlap is not None:
         shared = f"at least {settings.min_overlap}"
         yield f"σ is that of the snapshots in which both are seen, {shared} for each pair"

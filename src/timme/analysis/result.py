@@ -80,11 +80,10 @@ class System(Described):
         """Return names and places of objects, and a film of some of the snapshots."""
         ensemble = objects.ensemble
         places, box = ensemble.snapshot(0)
-        places = np.array(places)
-        for block in ensemble.blocks() if ensemble.gaps else ():
-            for frame in block.coordinates:  # sites stand where they are first seen
-                unseen = np.isnan(places).any(axis=1)
-                places[unseen] = frame[unseen]
+        if ensemble.gaps:  # sites stand where they are first seen
+            every = ensemble.coordinates()
+            first = np.isfinite(every).all(axis=2).argmax(axis=0)
+            places = every[first, np.arange(len(first))]
         most = _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions)
         count = min(ensemble.n_snapshots, max(1, most), _FILM_FRAMES)
         frames = np.linspace(0, ensemble.n_snapshots - 1, count).round().astype(np.int64)
@@ -235,18 +234,15 @@ class Analysis(Described):
 
     def __post_init__(self) -> None:
         """Refuse names and places of another system than that of the hierarchy."""
-        system, n_objects = self.system, self.atom_hierarchy.n_sites
-        n_sites, shown = len(system.sites), indices(system.shown, n_objects, "shown objects")
+        system, n_sites = self.system, len(self.system.sites)
+        n_objects = self.atom_hierarchy.n_sites
+        shown = indices(system.shown, n_objects, "shown objects")
         fits = [
-            system.names.shape == system.object_sites.shape == (n_objects,),
-            system.site_objects.shape == system.coordinates.shape[:1] == (n_sites,),
+            len(system.names) == len(system.object_sites) == n_objects,
+            len(system.site_objects) == len(system.coordinates) == n_sites,
             ((system.object_sites >= 0) & (system.object_sites < n_sites)).all(),
             ((system.site_objects >= -1) & (system.site_objects < n_objects)).all(),
-            system.film is None or system.film.shape[1:] == system.coordinates.shape,
-            system.numbers is None or system.numbers.shape == (n_sites,),
-            self.fluctuations is None or self.fluctuations.n_objects == n_objects,
-            self.motion is None or self.motion.bodies.labels.shape == shown.shape,
-            self.finding is None or self.finding.labels.shape == shown.shape,
+            self.finding is None or len(self.finding.labels) == len(shown),
         ]
         if not all(fits):
             raise ValueError(f"a result needs one system, got arrays that do not fit: {system!r}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from timme import objects
+from timme import objects, rigidity
 from timme._text import counted
 from timme.analysis.choices import choose_shown, noted_warnings, read_snapshots, settings_of
 from timme.analysis.recipe import finish
@@ -17,15 +17,6 @@ from timme.engine.checkpoint import Progress
 from timme.ensemble import Ensemble, Frames
 from timme.ensemble.frames import ArraySource
 from timme.ensemble.residues import is_water, residue_index
-from timme.rigidity import (
-    add_hydrogens,
-    decompose,
-    dilute,
-    network,
-    perturbed,
-    read_constraints,
-    together,
-)
 from timme.rigidity.decomposition import base_energy, residue_flexibility
 from timme.rigidity.networks import lacks_hydrogens
 
@@ -84,9 +75,9 @@ def analyse_rigidity(
         announce(progress, "finding bonds")
         how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
         if chosen.constraints is None:
-            held = network(ensemble, cutoff=max(chosen.energy, 0.0), **how)
+            held = rigidity.network(ensemble, cutoff=max(chosen.energy, 0.0), **how)
         else:
-            held = read_constraints(chosen.constraints, ensemble)
+            held = rigidity.read_constraints(chosen.constraints, ensemble)
         lowest = base_energy(held)
         if chosen.energy < lowest:
             raise ValueError(f"energy= is at least {lowest:g} kcal/mol, got {chosen.energy:g}")
@@ -98,9 +89,9 @@ def analyse_rigidity(
             how |= {"workers": workers or chosen.workers, "client": client, "progress": progress}
             models = ensemble
             if chosen.perturb is not None:
-                models = perturbed(ensemble, copies=chosen.perturb, seed=chosen.seed)
-            many = together(models, chosen.energy, sites=shown.objects, **how)
-    n_added, found = filled.n_sites - read.n_sites, decompose(held, chosen.energy)
+                models = rigidity.perturbed(ensemble, copies=chosen.perturb, seed=chosen.seed)
+            many = rigidity.together(models, chosen.energy, sites=shown.objects, **how)
+    n_added, found = filled.n_sites - read.n_sites, rigidity.decompose(held, chosen.energy)
     flexibility = residue_flexibility(found, held, ensemble.sites)
     rigid = Rigidity(replace(held, notes=()), found, chosen.energy, flexibility, n_added, many)
     known: dict[str, Any] = {"recipe": "rigidity", "kind": "molecule", "n_pairs": len(held.bonds)}
@@ -109,7 +100,7 @@ def analyse_rigidity(
     system = System.of(every, *shown)
     if n_added:
         system = replace(system, numbers=None)  # other than those in the files of the user
-    analysis = Analysis(system, dilute(held), made, rigidity=rigid)
+    analysis = Analysis(system, rigidity.dilute(held), made, rigidity=rigid)
     return finish(analysis, (*ensemble.notes, *held.notes, *warned))
 
 
@@ -144,7 +135,7 @@ def _with_hydrogens(ensemble: Ensemble, ph: float, progress: Progress | None) ->
     if not (len(ensemble.sites.bonds) and lacks_hydrogens(ensemble.sites)):
         return ensemble
     models = range(ensemble.n_snapshots)
-    filled = [add_hydrogens(ensemble, model, ph=ph, progress=progress) for model in models]
+    filled = [rigidity.add_hydrogens(ensemble, model, ph=ph, progress=progress) for model in models]
     if len({each.n_sites for each in filled}) > 1:
         words = "models get different hydrogens: analyse one of them (model=)"
         raise ValueError(f"{ensemble.prefix}{words}")

@@ -8,9 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import pydantic
-from pydantic import AfterValidator, BeforeValidator, Field
-
-from timme import memory
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field
 
 GROUPS = {  # fields in the order in which options are listed
     "reading": "select chain chains align model begin end step unit box unwrap columns min_overlap "
@@ -26,19 +24,9 @@ GROUPS = {  # fields in the order in which options are listed
 }
 OBJECTS = ("auto", "points", "bodies", "links", "residues", "molecules")
 PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
-_WORDS = {  # of pydantic's errors, shorter
-    "Input should be": "must be",
-    "greater than or equal to": "at least",
-    "less than or equal to": "at most",
-    "greater than": "above",
-    "a valid integer": "a whole number",
-    "a valid boolean": "yes or no",
-}
 
 
-def option(
-    about: str, flags: str = "", *, default: Any = None, takes: str = "", **limits: Any
-) -> Any:
+def option(about: str, flags: str = "", *, default: Any = None, **limits: Any) -> Any:
     """Return a field of settings.
 
     Parameters
@@ -50,8 +38,6 @@ def option(
         is set by ``--set NAME=VALUE``.
     default : object, optional
         None if it follows from the system.
-    takes : str, optional
-        What the value may be, in words.
     **limits
         Limits of pydantic; ``choices``, names that a text may be; ``path``, whether it may be a
         file.
@@ -62,7 +48,6 @@ def option(
         "flags": [word for word in words if word.startswith("-")],
         "label": "".join(word for word in words if not word.startswith("-")),
         "usual": usual,
-        "takes": takes,
         "path": limits.pop("path", False),
         "choices": limits.pop("choices", ()),
     }
@@ -115,19 +100,8 @@ def _check_rule(value: str) -> str:
     return value
 
 
-def _check_time(value: str) -> str:
-    if not re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)(e-?\d+)?\s*[fpnuµμm]?s\s*", value):
-        raise ValueError(f"takes a frame number, or a time such as 10ns, got {value!r}")
-    return value
-
-
-def _check_memory(value: str) -> str:
-    memory.parse(value)
-    return value
-
-
 Text = Annotated[str, Field(max_length=10_000)]
-Time = Annotated[str, AfterValidator(_check_time)]
+Time = Annotated[str, Field(pattern=r"^\s*(\d+\.?\d*|\.\d+)(e-?\d+)?\s*[fpnuµμm]?s\s*$")]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_as_list)]
 Columns = Annotated[tuple[int | Text, ...], BeforeValidator(_as_list)]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_list)]
@@ -138,7 +112,7 @@ Stride = Annotated[int, Field(ge=1)] | Time | None
 _Rows = tuple[tuple[float, ...], ...]
 Box = Annotated[tuple[float, ...] | _Rows | Literal[False] | None, BeforeValidator(_as_box)]
 Rule = Annotated[Text, AfterValidator(_check_rule)]
-Memory = Annotated[str, AfterValidator(_check_memory)]
+Memory = Annotated[ByteSize, Field(gt=0)]
 Chains = Annotated[dict[str, str], BeforeValidator(_as_chains)]
 
 
@@ -197,9 +171,7 @@ class _Trajectories(_Snapshots):
         "Length unit of the coordinates, such as Å, nm or µm (default: from the file)",
         "--unit UNIT",
     )
-    box: Box = option(
-        "Override the periodic box", "--box LENGTHS|none", takes="lengths such as 20,20,20, or none"
-    )
+    box: Box = option("Override the periodic box", "--box LENGTHS|none")
     unwrap: bool = option(
         "Follow particles and molecules across periodic boundaries", "--unwrap", default=False
     )
@@ -215,7 +187,6 @@ class _Trajectories(_Snapshots):
     replicas: Literal["one"] | Counts | None = option(
         "Frames in each independent run (default: detected from the files)",
         "--replicas LENGTHS|one",
-        takes="numbers of frames such as 500,500, or one",
     )
 
 
@@ -225,7 +196,6 @@ class Settings(_Trajectories):
     min_overlap: Literal["auto"] | Annotated[int, Field(ge=2)] | None = option(
         "Frames two tracks must share to be compared (default: half of all)",
         "--min-overlap N|auto",
-        takes="a whole number from 2 on, or auto",
     )
     objects: Text = option(
         "What moves: auto, points, bodies, links, residues, molecules, or a file of groups",
@@ -257,7 +227,6 @@ class Settings(_Trajectories):
     noise: Literal["auto"] | Errors | None = option(
         "Localization error to subtract from σ",
         "--noise LENGTH|auto",
-        takes="a length, one for each axis such as 0.03,0.03,0.06, or auto",
     )
     confidence: bool | None = option("Resample to see which clusters recur (default: yes)")
     chance: bool | None = option("Compare with independent walkers (default: for particles only)")
@@ -278,7 +247,6 @@ class MotionSettings(_Trajectories):
         path=True,
         min_length=2,
         max_length=2,
-        takes="two files",
     )
     superposed: Text | None = option("Superposed snapshots as PDB", "--superposed FILE", path=True)
 
@@ -320,7 +288,7 @@ class CompareSettings(_Running):
         "Match residues by number, sequence, or whichever fits (auto)", default="auto"
     )
     cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_list)] = option(
-        "Also compare at these cutoffs", "--cutoffs V,V", takes="two numbers such as -0.5,0.06"
+        "Also compare at these cutoffs", "--cutoffs V,V"
     )
 
 
@@ -330,9 +298,9 @@ class ServeSettings(Model):
     port: int = option("Port, 0 for any free one", "--port N", default=8377, ge=0, le=65535)
     data: Text | None = option("Folder of results (default: your data folder)", "--data FOLDER")
     no_browser: bool = option("Do not open a browser", "--no-browser", default=False)
-    upload: Memory = option("Largest total size of the files of a job", default="2GB")
+    upload: Memory = option("Largest size of the files of a job (default: 2GB)", default=2 * 10**9)
     time: Text = option("Longest time that a job may run", default="12h")
-    memory: Memory = option("Most memory that a job may use", default="4GB")
+    memory: Memory = option("Most memory that a job may use (default: 4GB)", default=4 * 10**9)
     jobs: int = option("Jobs that run at once", default=1, ge=1)
     queue: int = option("Jobs that may wait", default=8, ge=1)
 
@@ -341,7 +309,7 @@ M = TypeVar("M", bound=Model)
 
 
 def details(model: type[Model], name: str) -> dict[str, Any]:
-    """Return flags, label, usual, takes, path and choices of a field."""
+    """Return flags, label, usual, path and choices of a field."""
     extra: Any = model.model_fields[name].json_schema_extra
     return {**extra, "flags": []} if name in model.expert else {**extra}
 
@@ -376,9 +344,8 @@ def make(model: type[M], /, **options: Any) -> M:
         raise ValueError(reason)
     name = str(problem["loc"][0])
     if problem["type"] != "value_error":
-        for long, short in _WORDS.items():
-            reason = reason.replace(long, short)
-        takes, given = details(model, name)["takes"], repr(options[name])
-        reason = f"takes {takes}" if takes else reason.partition(", unable")[0]
+        label, given = details(model, name)["label"], repr(options[name])
+        reason = reason.replace("Input should", "must").partition(", unable")[0]
+        reason = f"takes {label}" if re.search("[|,]", label) else reason
         reason += f", got {given if len(given) < 60 else given[:59] + '…'}"
     raise ValueError(f"{name}= {reason}")

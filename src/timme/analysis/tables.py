@@ -21,7 +21,7 @@ from timme.rigidity.networks import constraint_columns
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from timme.analysis.result import Analysis, Comparison, Rigidity
+    from timme.analysis.result import Analysis, Comparison
     from timme.motion.hinges import Hinge
 
 _ASCII = str.maketrans({"Å": "A", "µ": "u", "σ": "sigma", "/": "_", " ": "_", "°": "deg"})
@@ -150,10 +150,7 @@ def sites(analysis: Analysis) -> Table:
     cluster, support = np.zeros(tree.n_sites, np.int64), np.full(tree.n_sites, np.nan)
     for number, record in enumerate(analysis.clusters, 1):  # parents come before their parts
         cluster[record.sites], support[record.sites] = number, record.support
-    found: dict[str, Any] = {
-        "chain": atoms.chains,
-        "residue": atoms.resnames,
-        "number": _numbers(atoms),
+    found = _residues(atoms) | {
         "name": [name.rpartition("/")[2] for name in analysis.system.names[analysis.system.shown]],
         "body": [] if motion is None else motion.bodies.labels + 1,
         "cluster": cluster,
@@ -164,9 +161,10 @@ def sites(analysis: Analysis) -> Table:
     return Table({name: column for name, column in found.items() if len(column)})
 
 
-def _numbers(atoms: Atoms) -> list[str]:
-    """Residue numbers with their insertion codes."""
-    return [f"{number}{code}" for number, code in zip(atoms.resids, atoms.icodes, strict=True)]
+def _residues(atoms: Atoms) -> dict[str, Any]:
+    """Columns that name residues, numbers with their insertion codes."""
+    numbers = [f"{number}{code}" for number, code in zip(atoms.resids, atoms.icodes, strict=True)]
+    return {"chain": atoms.chains, "residue": atoms.resnames, "number": numbers}
 
 
 def clusters(analysis: Analysis) -> Table:
@@ -267,21 +265,18 @@ def angles(analysis: Analysis) -> Table:
 
 def constraints(analysis: Analysis) -> Table:
     """One row for each bond of a network, to be edited and read again."""
-    return Table(constraint_columns(_rigidity(analysis).network, analysis.system.sites))
+    rigid: Any = analysis.rigidity
+    return Table(constraint_columns(rigid.network, analysis.system.sites))
 
 
 def flexibility(analysis: Analysis) -> Table:
     """One row for each residue: its flexibility index, and the energy that holds it to the core."""
-    rigid, system = _rigidity(analysis), analysis.system
-    atoms, residues = system.sites, residue_index(system.sites)
+    rigid: Any = analysis.rigidity
+    system, residues = analysis.system, residue_index(analysis.system.sites)
     first = np.unique(residues, return_index=True)[1]
-    names = atoms.take(first)
     joins, shown = np.full(len(first), np.nan), residues[system.object_sites[system.shown]]
     joins[shown] = analysis.hierarchy.core_heights()
-    found: dict[str, Any] = {
-        "chain": names.chains,
-        "residue": names.resnames,
-        "number": _numbers(names),
+    found = _residues(system.sites.take(first)) | {
         "flexibility": rigid.flexibility,
         header("core_E", analysis.hierarchy.unit): joins,
     }
@@ -289,12 +284,6 @@ def flexibility(analysis: Analysis) -> Table:
         found["in_core"] = np.full(len(first), np.nan)
         found["in_core"][shown] = (rigid.together.stability <= rigid.cutoff).mean(axis=0)
     return Table(found)
-
-
-def _rigidity(analysis: Analysis) -> Rigidity:
-    if analysis.rigidity is None:
-        raise ValueError("a network of bonds is needed, got an analysis of snapshots")
-    return analysis.rigidity
 
 
 def matched(comparison: Comparison) -> Table:
@@ -327,3 +316,20 @@ def agreement(comparison: Comparison) -> Table:
     grids = (*cutoffs, found.rand, found.variation, found.excess)
     names = (*units, "adjusted_rand", "variation_nats", "excess_nats")
     return Table({name: grid.ravel().tolist() for name, grid in zip(names, grids, strict=True)})
+
+
+def difference(comparison: Comparison) -> Table:
+    """One row for each common site: where it joins the core of each result, second less first."""
+    found: Any = comparison.difference
+    quantity, columns = (
+        comparison.agreement.first.quantity,
+        _residues(comparison.sides[0].shown_atoms),
+    )
+    for name, tree in (
+        ("first", comparison.agreement.first),
+        ("second", comparison.agreement.second),
+    ):
+        columns[header(f"{name}_core_{quantity.symbol}", quantity.unit)] = tree.core_heights()
+    columns[header("difference", quantity.unit)] = found.delta
+    columns[header("error", quantity.unit)] = [] if found.error is None else found.error
+    return Table({name: column for name, column in columns.items() if len(column)})

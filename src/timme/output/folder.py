@@ -123,6 +123,7 @@ COMPARISON_FILES = [
     *FILES[:3],  # summary, page and result
     File("matched.csv", "which clusters share sites", _always, tables.matched),
     File("agreement.csv", "agreement at every pair of cutoffs", _always, tables.agreement),
+    File("difference.csv", "difference of each site", _has("difference"), tables.difference),
     File("agreement.png", "the same as a figure", _always, matrices.agreement),
     File("dilutions.png", "both dilution plots, in the same colours", _always, plots.dilutions),
     *(_of_both(file) for file in FILES if file.name.startswith(("structure.cif", "view."))),

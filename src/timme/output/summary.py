@@ -86,6 +86,8 @@ def summary(result: Any, files: Iterable[tuple[str, str]] = ()) -> str:
         sections["Sampling"] = [f"{label:<20} {value}" for label, value in sampling(result)]
     else:
         sections["Choices"] = chosen
+        for change in ("lost", "gained"):
+            sections[f"Hydrogen bonds {change}"] = getattr(result.difference, change, ())
     notes = [textwrap.fill(note, _WIDTH - 2, subsequent_indent="  ") for note in result.notes]
     sections["Every note"] = "\n".join(notes).splitlines()
     sections["Files"] = [f"{name:<20} {about}" for name, about in files]

@@ -21,7 +21,6 @@ from typing import Any, Literal, TypeVar
 from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from timme import memory
 from timme._text import one_line, write_atomically
 from timme.analysis import settings
 
@@ -106,7 +105,7 @@ class Jobs:
         if found is None or not float(found[1]):
             raise ValueError(f"time= is written as 90s, 30min or 12h, got {limits.time!r}")
         self._seconds = float(found[1]) * _SECONDS[found[2]]
-        self.upload, self._memory = memory.parse(limits.upload), memory.parse(limits.memory)
+        self.upload, self._memory = limits.upload, limits.memory
         self._most, self._slots = limits.queue + limits.jobs, asyncio.Semaphore(limits.jobs)
         self._folder, self._jobs = folder, _find_jobs(folder)
         self._tasks = dict[str, asyncio.Task[dict[str, Any]]]()  # of jobs that wait or run
