@@ -17,19 +17,19 @@ LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_CHAIN, MOST_MODULES = 300, 60, 28, 130
 
 # Code lines, without docstrings, comments and blank lines.
 BUDGETS = {
-    "_kernels _arrays _text memory series": 1640,
-    "engine": 655,
-    "objects contacts pairs site_pairs fluctuations parts": 1065,
+    "_kernels _arrays _text memory series": 1600,
+    "engine": 650,
+    "objects contacts pairs site_pairs fluctuations parts": 1040,
     "hierarchy": 920,
-    "ensemble data": 1265,
-    "io": 2490,
-    "rigidity comparison theory synthetic demo": 1800,
-    "confidence motion": 2465,
-    "analysis": 2945,
-    "output notebook": 1735,
-    "cli server mdanalysis sklearn __init__ __main__": 1530,
+    "ensemble data": 1240,
+    "io": 2270,
+    "rigidity comparison theory synthetic demo": 1630,
+    "confidence motion": 2275,
+    "analysis": 2660,
+    "output notebook": 1480,
+    "cli server mdanalysis sklearn __init__ __main__": 1265,
 }
-WHOLE, TESTS = 18_450, 14_180
+WHOLE, TESTS = 16_910, 14_250
 
 SKIPPED = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
