@@ -68,12 +68,6 @@ class Confidence(Described):
     silhouettes: Silhouettes
     chance: Chance | None = None  # of independent walkers, if requested
 
-    @property
-    def trusted(self) -> tuple[ClusterRecord, ...]:
-        """Clusters that are well supported, largest first."""
-        found = [record for record in self.records if record.sure == "well supported"]
-        return tuple(sorted(found, key=lambda record: -record.size))
-
 
 def assess(  # noqa: PLR0913, what was compared, and how
     objects: Objects,
@@ -133,8 +127,8 @@ def assess(  # noqa: PLR0913, what was compared, and how
     >>> points = timme.objects.points(made.ensemble)
     >>> sigma = timme.measure(points, timme.pairs.within(points, 10.0))
     >>> found = assess(points, sigma, timme.link(sigma))
-    >>> [record.size for record in found.trusted]
-    [60, 40]
+    >>> sorted(record.size for record in found.records if record.sure == "well supported")
+    [40, 60]
     """
     n_objects = len(objects)
     seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")

@@ -266,13 +266,11 @@ def shape_of(
 def degeneracy(places: Floats, weights: Floats | None = None) -> str:
     """Why a shape (sites, dimensions) has no orientation, or nothing."""
     known = places if weights is None else places[weights > 0]
-    if len(known) < 2:
-        return "it is a single site"
     about = known - known.mean(axis=0)
     values = np.append(np.linalg.svd(about, compute_uv=False), [0.0, 0.0]) ** 2
-    if values[0] <= _POINT * (known**2).sum():
-        return "its sites are at one point, to rounding"
-    return "its sites are on a line" if values[1] < _TIE * values[0] and about.shape[1] > 2 else ""
+    point = values[0] <= _POINT * (known**2).sum()
+    line = values[1] < _TIE * values[0] and about.shape[1] > 2
+    return "its sites are at one point or on a line" if point or line else ""
 
 
 def inertia(places: Floats, weights: Floats) -> Floats:
