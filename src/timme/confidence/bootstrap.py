@@ -266,18 +266,15 @@ def match(masks: Bools, trees: Iterable[Hierarchy]) -> Floats:
     Returned are, of the cluster of each tree that overlaps each cluster best, the Jaccard overlap,
     birth and death (3, trees, clusters); the last is inf where it never joins another.
     """
-    return np.stack([_best(masks, tree) for tree in trees], axis=1)
-
-
-def _best(masks: Bools, tree: Hierarchy) -> Floats:
-    """Overlap, birth and death of the node that overlaps each cluster best."""
-    births, deaths, found = tree.births, tree.deaths, np.empty((3, len(masks)))
-    for cluster, mask in enumerate(masks):  # one by one, so that they stay in the cache
-        shared = tree.sum_over_nodes(mask)
-        overlaps = shared / (tree.sizes + np.count_nonzero(mask) - shared)
-        best = overlaps.argmax()
-        found[:, cluster] = overlaps[best], births[best], deaths[best]
-    return found
+    found = list[tuple[float, float, float]]()
+    for tree in trees:
+        births, deaths = tree.births, tree.deaths
+        for mask in masks:  # one by one, so that they stay in the cache
+            shared = tree.sum_over_nodes(mask)
+            overlaps = shared / (tree.sizes + np.count_nonzero(mask) - shared)
+            best = overlaps.argmax()
+            found.append((overlaps[best], births[best], deaths[best]))
+    return np.array(found).T.reshape(3, -1, len(masks))
 
 
 def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> tuple[float, float]:

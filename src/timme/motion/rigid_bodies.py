@@ -186,7 +186,8 @@ def _agreement(searches: Sequence[Search]) -> Agreement | None:
     found = list[Agreement]()
     block = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2
     for search in searches:
-        halves = [search.again(block == half) for half in (0, 1)]
+        known, parts = search.n_effective / 2, (search.tracks[:, block == half] for half in (0, 1))
+        halves = [Search.of(part, ordered=search.ordered, n_effective=known) for part in parts]
         one, other = (half.levels[half.chosen].labels for half in halves)
         both = (one >= 0) & (other >= 0)
         rand = rand_index(one[both], other[both]) if both.any() else float("nan")

@@ -95,10 +95,7 @@ def screw(
     >>> round(found.angle, 6), found.kind
     (60.0, 'hinge')
     """
-    if np.shape(before) != np.shape(after):
-        shapes = f"{np.shape(before)} and {np.shape(after)}"
-        raise ValueError(f"a motion needs the same sites in two snapshots, got shapes {shapes}")
-    pair = np.array([numbers(each, "snapshots") for each in (before, after)])
+    pair = np.stack([numbers(each, "snapshots") for each in (before, after)])
     seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
     body, reference = (indices(each, len(seen), "sites of a body") for each in (body, reference))
     body, reference = body[seen[body]], reference[seen[reference]]
