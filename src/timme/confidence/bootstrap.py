@@ -23,9 +23,9 @@ from timme._arrays import Bools, Floats, Ints, frozen
 from timme._text import Described
 from timme.confidence.noise import Noise, take_off
 from timme.engine.checkpoint import DEFAULT, Run
-from timme.engine.moments import Metric, known_metric, measure_distances
+from timme.engine.moments import LaidOut, Metric, known_metric
 from timme.engine.workers import Threads
-from timme.ensemble import Boxes, Ensemble
+from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, measure_listed
 from timme.hierarchy.linking import Linkage, link
 from timme.hierarchy.tree import Hierarchy, grow, spanning_forest
@@ -178,17 +178,9 @@ def distances(ensemble: Ensemble, pairs: Ints, *, metric: Metric | None = None) 
     """Return the distances (pairs, snapshots) of pairs of sites; NaN where one is not seen."""
     metric = known_metric(metric, ensemble)
     ends, index = np.unique(pairs, return_inverse=True)
-    one, other = index.reshape(-1, 2).T
-    found = np.empty((len(pairs), ensemble.n_snapshots))
-    for block in ensemble.select(ends).blocks():
-        points, n_frames = block.coordinates.astype(np.float64), len(block.weights)
-        if metric is None:
-            boxes = Boxes.of(block.boxes, n_frames, points.shape[2], images=block.images)
-            apart = np.linalg.norm(boxes.between(points, one, other), axis=2)
-        else:
-            apart = measure_distances(metric, points[:, one], points[:, other])
-        found[:, block.start : block.start + n_frames] = apart.T
-    return found
+    ranked = frozen(index.reshape(-1, 2))
+    blocks = ensemble.select(ends).blocks()
+    return np.concatenate([LaidOut(each, metric).distances(ranked)[0] for each in blocks], axis=1)
 
 
 def draw(
