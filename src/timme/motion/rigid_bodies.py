@@ -218,12 +218,12 @@ def _edges(search: Search) -> tuple[Ints, Floats, float]:
     # Sites that were not kept join the first site of their body, or else all others at last.
     away = np.setdiff1d(np.arange(len(labels)), kept)
     heads = np.append(np.unique(labels[kept], return_index=True)[1], 0)[labels[away]]
-    pairs = [(first[split], np.arange(len(kept))), joins.T]
-    edges = [kept[np.column_stack(ends)] for ends in pairs] + [np.column_stack([kept[heads], away])]
+    joins = np.append(np.column_stack([first[split], np.arange(len(kept))]), joins, axis=0)
+    edges = np.append(kept[joins], np.column_stack([kept[heads], away]), axis=0)
     late = np.where(labels[away] >= 0, inside, rests[-1] * 1.01)
     heights = np.concatenate([np.full(len(kept), rests[0]), rests[1:], late])
     size = inner[:, :, 0].size
-    return np.concatenate(edges), np.sqrt(heights / size), float(np.sqrt(inside / size))
+    return edges, np.sqrt(heights / size), float(np.sqrt(inside / size))
 
 
 def _hierarchy(
