@@ -7,7 +7,7 @@ import numpy as np
 from timme import objects, pairs
 from timme.analysis.result import Analysis, Made, System
 from timme.analysis.settings import Settings
-from timme.confidence import assess
+from timme.confidence import Compared, assess
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy.linking import link
@@ -36,6 +36,6 @@ def analysis_of(
     return Analysis(
         *(system, tree, made),
         fluctuations=sigma,
-        confidence=assess(points, sigma, tree, chance=chance),
+        confidence=assess(Compared(points, sigma), tree, chance=chance),
         motion=describe_motion(ensemble) if molecule else None,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ from tests.families import HINGED, STILL, Family, score, walkers_with_group
 from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
-from timme.confidence import ClusterRecord, Confidence, assess
+from timme.confidence import ClusterRecord, Compared, Confidence, assess
 from timme.confidence.separation import Separation
-from timme.engine.checkpoint import Run
+from timme.engine.checkpoint import DEFAULT, Run
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy.condensed import PLATEAU, condense
@@ -28,12 +27,13 @@ def assessed(
     radius: float | None = None,
     gaps: bool = False,
     replicas: list[int] | None = None,
-    **options: Any,
+    chance: bool = False,
+    run: Run = DEFAULT,
 ) -> Confidence:
     runs = None if replicas is None else np.repeat(np.arange(len(replicas)), replicas)
     made = objects.points(replace(Ensemble.from_array(array, gaps=gaps), runs=runs))
     sigma = measure(made, pairs.all(made) if radius is None else pairs.within(made, radius))
-    return assess(made, sigma, link(sigma), **options)
+    return assess(Compared(made, sigma, run=run), link(sigma), chance=chance)
 
 
 def of_family(made: Family) -> Confidence:
@@ -43,7 +43,7 @@ def of_family(made: Family) -> Confidence:
 @pytest.mark.parametrize("name", ["adk-ca", "open-replicas", "hinged", "sphere-tracks"])
 def test_clusters_without_a_plateau_are_those_of_golden_systems(name: str) -> None:
     case = judged(name)
-    found = assess(case.objects, case.sigma, case.tree, **case.options)
+    found = assess(case.compared, case.tree)
     tops = condense(case.tree)
     for place, record in enumerate(found.records):
         if record.size == tops.sizes[place] and record.parent >= 0:

@@ -17,7 +17,7 @@ from timme.analysis.finding import find
 from timme.analysis.measurement import Task, choose_pairs, measure_and_link
 from timme.analysis.result import Analysis, Made, Source, System, announce, title_of
 from timme.analysis.settings import Settings, make
-from timme.confidence.assessment import assess, levels_of_matrix
+from timme.confidence import Compared, assess, levels_of_matrix
 from timme.engine.checkpoint import Checkpoint, OtherRunError, Progress, Run
 from timme.engine.moments import Metric
 from timme.engine.workers import connect
@@ -213,9 +213,10 @@ def _of_snapshots(
     chance = _draws_walkers(task, len(sigma.pairs))
     if settings.confidence is not False:
         announce(progress, "resampling")
+        run, linkage = Run.of(**how), settings.linkage
+        compared = Compared(objects, sigma, linkage, metric, noise, shown.objects, run)
         known: dict[str, Any] = {"min_size": max(2, settings.min_size), "seed": settings.seed}
-        known |= {"linkage": settings.linkage, "metric": metric, "noise": noise, "chance": chance}
-        confidence = assess(objects, sigma, tree, shown=shown.objects, run=Run.of(**how), **known)
+        confidence = assess(compared, tree, chance=chance, **known)
         found = replace(found, confidence=confidence)
     announce(progress, "finding rigid bodies")
     return _with_bodies(found, ensemble, settings)

@@ -105,27 +105,15 @@ class Draws:
         return float(special.stdtrit(max(n_runs - 1, 1.0), 0.95) / np.sqrt(1 - lost))
 
 
-def count_independent(
-    objects: Objects,
-    sigma: Fluctuations,
-    *,
-    metric: Metric | None = None,
-    noise: Noise | None = None,
-    seed: int = 0,
-) -> Sampling:
+def count_independent(compared: Compared, *, seed: int = 0) -> Sampling:
     """Return how many independent snapshots there are, as seen by the slowest pairs.
 
     Parameters
     ----------
-    objects : Objects
-        What is compared; of objects of several sites, their centres.
-    sigma : Fluctuations
-        σ of pairs, of which the tenth with the largest σ is the slowest.
-    metric : str or callable, optional
-        As for :func:`timme.measure`.
-    noise : callable, optional
-        Variance that errors of positions add to pairs of points, if it was subtracted from
-        `sigma`. Errors are new in each snapshot, so slow motion with errors looks fast.
+    compared : Compared
+        Objects, of which centres are followed, and σ of pairs, of which the tenth with the largest
+        σ is the slowest. Errors of positions are new in each snapshot, so that slow motion with
+        errors looks fast, unless their variance is given as well.
     seed : int, optional
         Seed of the random numbers.
 
@@ -139,10 +127,10 @@ def count_independent(
     >>> import timme
     >>> points = timme.objects.points(timme.synthetic.bodies((30, 20), 100).ensemble)
     >>> sigma = timme.measure(points, timme.pairs.all(points))
-    >>> count_independent(points, sigma).n_effective < 50
+    >>> count_independent(Compared(points, sigma)).n_effective < 50
     True
     """
-    ensemble = objects.ensemble
+    sigma, noise, ensemble = compared.sigma, compared.noise, compared.objects.ensemble
     known = Sampling(ensemble.n_counting, np.nan, ensemble.replicas, ensemble.independent)
     places = np.abs(ensemble.snapshot(0)[0])  # σ within their rounding is no motion
     largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
@@ -151,7 +139,7 @@ def count_independent(
     if known.independent:
         return replace(known, n_effective=float(known.n_snapshots))
     pairs = slowest_pairs(sigma, n_snapshots=ensemble.n_snapshots, seed=seed)
-    series = distances(objects.centres(), pairs, metric=metric)
+    series = distances(compared.objects.centres(), pairs, metric=compared.metric)
     found = effective_size(
         series,
         replicas=known.replicas,
