@@ -88,7 +88,7 @@ def relative(
     ensemble: Ensemble,
     body: str | npt.ArrayLike,
     reference: str | npt.ArrayLike,
-    weights: npt.ArrayLike | None,
+    weights: npt.ArrayLike | None = None,
 ) -> Relative:
     """Return the poses of a body as seen from another."""
     moving, still = fits.body_sites(ensemble, body), fits.body_sites(ensemble, reference)

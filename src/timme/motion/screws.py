@@ -69,7 +69,6 @@ def screw(
     *,
     body: Ints,
     reference: Ints,
-    weights: Floats | None = None,
 ) -> Screw:
     """Return the screw by which a body moves against a reference.
 
@@ -79,8 +78,6 @@ def screw(
         Two snapshots in 2 or 3 dimensions; NaN where a site is not seen.
     body, reference : ndarray of int
         Their sites.
-    weights : ndarray, shape (sites,), optional
-        Weights of the sites in fits; equal by default.
 
     Returns
     -------
@@ -101,7 +98,7 @@ def screw(
     body, reference = body[seen[body]], reference[seen[reference]]
     try:
         ensemble = Ensemble.from_array(np.where(seen[:, None], pair, 0.0))
-        poses = relative(ensemble, body, reference, weights)
+        poses = relative(ensemble, body, reference)
     except UndeterminedError as why:
         return Screw(verdict=str(why))
     turn, start = poses.rotations[1] @ poses.rotations[0].T, poses.centres[0]
