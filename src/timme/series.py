@@ -155,7 +155,7 @@ def effective_size(
     n_seen = np.count_nonzero(~np.isnan(series)) / len(np.atleast_2d(series))
     if weights is not None:
         n_seen *= weights.sum() ** 2 / (weights @ weights) / len(weights)
-    return max(1.0, n_seen / time)
+    return max(1.0, float(n_seen) / time)
 
 
 def draw_runs(

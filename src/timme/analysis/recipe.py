@@ -17,7 +17,8 @@ from timme.analysis.finding import find
 from timme.analysis.measurement import Task, choose_pairs, measure_and_link
 from timme.analysis.result import Analysis, Made, Source, System, announce, title_of
 from timme.analysis.settings import Settings, make
-from timme.confidence import Compared, assess, levels_of_matrix
+from timme.confidence.assessment import assess, levels_of_matrix
+from timme.confidence.bootstrap import Compared
 from timme.engine.checkpoint import Checkpoint, OtherRunError, Progress, Run
 from timme.engine.moments import Metric
 from timme.engine.workers import connect
