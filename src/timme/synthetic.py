@@ -195,14 +195,13 @@ def elastic(
     n_snapshots: int = 100,
     *,
     density: float = 0.05,
-    motion: float = 1.0,
     jitter: float = 0.1,
     seed: int = 0,
 ) -> Ensemble:
     """Return a soft solid in open space, bent by a few slow waves.
 
     Neighbouring sites move together as in a protein: the waves are longer than half of the cube,
-    and change little from one snapshot to the next.
+    and change little from one snapshot to the next. Each coordinate has a standard deviation of 1.
 
     Parameters
     ----------
@@ -210,8 +209,6 @@ def elastic(
         Sizes.
     density : float, optional
         Sites per volume; by default about that of the heavy atoms of a protein, in Å.
-    motion : float, optional
-        Standard deviation of each coordinate due to all waves.
     jitter : float, optional
         Standard deviation of the independent noise on every coordinate.
     seed : int, optional
@@ -237,10 +234,9 @@ def elastic(
     phases = rng.uniform(0, 2 * np.pi, n_waves)
     # The mean square is 1/3 for a component of a unit vector, and 1/2 for a cosine.
     waves = np.cos(vectors @ places.T + phases[:, None])[:, :, None]
-    waves = waves * directions((n_waves,), rng)[:, None] * np.sqrt(6 / n_waves) * motion
+    waves = waves * directions((n_waves,), rng)[:, None] * np.sqrt(6 / n_waves)
     strengths = relaxing((n_snapshots, n_waves), -1 / np.log(0.95), rng).astype(np.float32)
-    snapshots = strengths @ waves.reshape(n_waves, -1).astype(np.float32)
-    snapshots = snapshots.reshape(n_snapshots, n_sites, 3)
+    snapshots = np.tensordot(strengths, waves.astype(np.float32), 1)
     snapshots += np.float32(jitter) * rng.standard_normal(snapshots.shape, np.float32) + places
     return Ensemble.from_array(snapshots)
 
