@@ -191,10 +191,8 @@ def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) ->
     from pandas import DataFrame
 
     if network.n_bodies != ensemble.n_sites:
-        counts = (
-            f"the network has {network.n_bodies} bodies, the structure {ensemble.n_sites} sites"
-        )
-        raise ValueError(f"{counts}: give the structure from which the network was made")
+        counts = f"{network.n_bodies} bodies, the structure {ensemble.n_sites} sites"
+        raise ValueError(f"the network has {counts}: give that from which it was made")
     rows = DataFrame(constraint_columns(network, ensemble.sites))
     return write_atomically(path, rows.to_csv(index=False, lineterminator="\n"))
 
@@ -298,9 +296,8 @@ def refuse_unusable(structure: Structure, prefix: str) -> None:
 
 def lacks_hydrogens(atoms: Atoms) -> bool:
     """Return whether there are nitrogens, oxygens or sulphurs, but no hydrogen; waters aside."""
-    polar, light = (np.isin(atoms.elements, known) for known in (("N", "O", "S"), HYDROGENS))
-    dry = ~is_water(atoms)
-    return bool((polar & dry).any() and not (light & dry).any())
+    elements = atoms.elements[~is_water(atoms)]
+    return bool(np.isin(elements, ("N", "O", "S")).any() and not np.isin(elements, HYDROGENS).any())
 
 
 def notes(chemistry: Chemistry, metals: Ints, *, waters: bool) -> tuple[str, ...]:
@@ -310,16 +307,14 @@ def notes(chemistry: Chemistry, metals: Ints, *, waters: bool) -> tuple[str, ...
     found = {
         "waters make no hydrogen bonds (waters=True lets them)": first[water[first] & (not waters)],
         "bonds of metal ions count as covalent": np.unique(metals[:, 0]),
-        "hydrogens are missing, and hydrogen bonds with them": np.flatnonzero(_bare(chemistry)),
+        "hydrogens are missing, and hydrogen bonds with them": _bare(chemistry),
         "heavy atoms are missing in residues, and hold nothing": _incomplete(chemistry, first),
-        "unusual geometry (clashes, or bonds too many, missing or odd)": np.flatnonzero(
-            _misplaced(chemistry) & ~water
-        ),
+        "unusual geometry (clashes, or bonds too many, missing or odd)": _misplaced(chemistry),
     }
     return tuple(f"{text}: {_listed(atoms, of)}" for text, of in found.items() if len(of))
 
 
-def _bare(chemistry: Chemistry) -> Bools:
+def _bare(chemistry: Chemistry) -> Ints:
     """Return nitrogens and hydroxyls of amino acids without hydrogen, where nothing else is bound.
 
     The nitrogen of proline and that after a cap have three neighbours, or none to spare.
@@ -328,7 +323,8 @@ def _bare(chemistry: Chemistry) -> Bools:
     usual = np.where(np.isin(names, ("N", "NE", "NE1")), 2, 1)
     polar = np.isin(chemistry.parents, DONATING) & chemistry.is_element("N")
     polar |= np.isin(names, ("N", "OG", "OG1", "OH"))
-    return np.asarray(chemistry.protein & polar & ~chemistry.has_hydrogen & (degrees == usual))
+    polar &= chemistry.protein & ~chemistry.has_hydrogen
+    return np.flatnonzero(polar & (degrees == usual))
 
 
 def _incomplete(chemistry: Chemistry, first: Ints) -> Ints:
@@ -339,7 +335,7 @@ def _incomplete(chemistry: Chemistry, first: Ints) -> Ints:
     return first[(heavy > 0) & (heavy < expected)]
 
 
-def _misplaced(chemistry: Chemistry) -> Bools:
+def _misplaced(chemistry: Chemistry) -> Ints:
     """Return atoms with more bonds than their element has, or nearer than they can be.
 
     Of amino acids, atoms without bonds count too, and those bound to another amino acid by neither
@@ -356,7 +352,7 @@ def _misplaced(chemistry: Chemistry) -> Bools:
     heavy = np.flatnonzero(~chemistry.hydrogens & (elements != "") & (degrees > 0))
     near = chemistry.structure.pairs(heavy, _CLASH)
     found[near[chemistry.far_apart(*near.T)]] = True
-    return found
+    return np.flatnonzero(found & ~is_water(atoms))
 
 
 def _listed(atoms: Atoms, chosen: Ints) -> str:
