@@ -14,7 +14,7 @@ from tests.science import motion_naive as naive
 from tests.strategies import seeds
 from timme.ensemble import Ensemble
 from timme.motion import Hinge, bodies, hinge, principal_components, rmsf, superpose
-from timme.motion.fits import degeneracy, fit, shape_of
+from timme.motion.fits import fit, shape_of
 from timme.synthetic import bodies as planted_bodies
 
 
@@ -91,8 +91,7 @@ def test_points_and_lines_have_no_rotation(places: list[list[float]]) -> None:
     assert not poses.unique.any()
     assert np.isnan(poses.rotations).all()
     np.testing.assert_allclose(poses.centres[0], turned.mean(axis=0))
-    flaw = "its sites are at one point or on a line"
-    assert degeneracy(shape) == shape_of(np.stack([shape, turned])).verdict == flaw
+    assert "at one point or on a line" in shape_of(np.stack([shape, turned])).verdict
 
 
 def test_streaming_gives_what_one_block_does(monkeypatch: pytest.MonkeyPatch) -> None:
