@@ -98,10 +98,8 @@ class Objects(Described):
         if self.centred_on_sites and np.bincount(anchors).max(initial=0) <= 1:
             same = np.array_equal(anchors, np.arange(ensemble.n_sites))
             return ensemble if same else ensemble.select(anchors)
-        boxes, images = ensemble.frames.boxes, ensemble.images
-        ignored = isinstance(boxes, str) and boxes == "none"  # though steps see the boxes
-        seen = Images(np.zeros(ensemble.n_sites, np.int64)) if ignored else images
-        step = Centres(self.members, self.offsets, self.centre_weights, seen)
+        images = ensemble.images
+        step = Centres(self.members, self.offsets, self.centre_weights, images)
         return replace(
             ensemble,
             frames=ensemble.frames.then(step),

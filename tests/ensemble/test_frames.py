@@ -78,5 +78,4 @@ def test_boxes_are_replaced_before_steps_and_taken_away_after() -> None:
     found = given_boxes.read(1, 2)[1]
     assert found is not None
     np.testing.assert_array_equal(found, mine[:1])
-    assert Frames(some.source, some.numbers, boxes="none").read(0, 2)[1] is None
     assert given_boxes.then(OpenSpace()).read(0, 2)[1] is None

@@ -52,7 +52,7 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        (".", IsADirectoryError, "name a file in it"),
+        (".", ValueError, "regular file is needed"),
         ("none.pdb", FileNotFoundError, "No such file.*check its name"),
         ("empty.pdb", ValueError, "is empty"),
         ("a.rst7", ValueError, "not read: .*cpptraj"),
@@ -90,7 +90,7 @@ def test_a_compressed_file_cut_anywhere_is_refused(pack: object, tmp_path: Path)
     assert callable(pack)
     data, suffix = pack(bytes(1000) + b"text"), ".gz" if pack is gzip.compress else ".bz2"
     for size in range(1, len(data)):
-        with pytest.raises(ValueError, match=r"damaged or cut off|not a gzip file"):
+        with pytest.raises(ValueError, match=r"not a whole .* file"):
             read_bytes(written(tmp_path, data[:size], f"a{suffix}"))
 
 

@@ -271,9 +271,9 @@ def _apply_flags(ensemble: Ensemble, choice: _Choice) -> Ensemble:
     source = ensemble.frames.source
     if not (isinstance(source, FileSource) and all(file.has_images for file in source.files)):
         return ensemble
-    flagged = replace(source, starts=tuple(choice.starts))
+    flagged = replace(source, unfold=True, starts=tuple(choice.starts))
     note = f"{ensemble.prefix}image flags of the file tell which faces of the box atoms crossed"
-    frames = replace(ensemble.frames, source=flagged, unfold=True)
+    frames = ensemble.frames.over(flagged)
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
 
 
@@ -295,14 +295,19 @@ def _unwrap(
     ensemble: Ensemble, choice: _Choice, *, unwrap: bool, progress: Progress | None
 ) -> Ensemble:
     """Return an ensemble whose molecules go on through the snapshots that are read."""
-    frames, prefix = ensemble.frames, ensemble.prefix
+    frames, source = ensemble.frames, ensemble.frames.source
+    flagged = isinstance(source, FileSource) and source.unfold
     places = np.searchsorted(choice.through, choice.starts).tolist()
     later = [place for place in places if 0 < place < len(choice.through)]
-    if not unwrap and not (frames.unfold and later):
+    if not unwrap and not (flagged and later):
         return ensemble
-    owners = molecules_of(ensemble)
     step = unwrap_molecules(
-        frames, owners, starts=later, flagged=frames.unfold, progress=progress, prefix=prefix
+        frames,
+        molecules_of(ensemble),
+        starts=later,
+        flagged=flagged,
+        progress=progress,
+        prefix=ensemble.prefix,
     )
     return replace(ensemble, frames=frames.then(step))
 

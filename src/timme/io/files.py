@@ -106,10 +106,8 @@ def checked_file(path: str | Path) -> Path:
             path.open("rb").close()
     except OSError as error:
         raise type(error)(f"{path}: {error.strerror}: check its name and permissions") from None
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
     if not stat.S_ISREG(found.st_mode):
-        raise ValueError(f"{path}: a regular file is needed, no pipe or device: save the data")
+        raise ValueError(f"{path}: a regular file is needed, no folder or pipe: save the data")
     if not found.st_size:
         raise ValueError(f"{path}: the file is empty: make or download it again")
     if kind(path) in _UNREAD:
@@ -280,15 +278,12 @@ def _download(address: str, name: str) -> bytes:
 
 
 def _unpack(path: Path, data: bytes) -> bytes:
+    suffix = path.suffix.lower()
     try:
-        if data.startswith(b"\x1f\x8b"):
+        if suffix == ".gz" or data.startswith(b"\x1f\x8b"):
             return gzip.decompress(data)
-        if path.suffix.lower() == ".bz2":  # a text may begin with the mark of this compression
-            return bz2.decompress(data)
-    except (OSError, EOFError, ValueError, zlib.error):
-        raise ValueError(f"{path}: the file is damaged or cut off: download it again") from None
-    except MemoryError:
-        raise ValueError(f"{path}: unpacked, it is larger than memory: check the file") from None
-    if path.suffix.lower() == ".gz":
-        raise ValueError(f"{path}: not a gzip file: download it again, or name it without .gz")
-    return data
+        # A text may begin with the mark of this compression.
+        return bz2.decompress(data) if suffix == ".bz2" else data
+    except (OSError, EOFError, ValueError, MemoryError, zlib.error) as error:
+        fault = f"not a whole {suffix} file that fits into memory: {one_line(error)}"
+        raise ValueError(f"{path}: {fault}: download it again") from None

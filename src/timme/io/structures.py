@@ -18,22 +18,12 @@ from timme.ensemble.atoms import HYDROGENS, Atoms
 from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource, Frames
 from timme.ensemble.residues import residue_index
-from timme.ensemble.space import box_matrices
 
 Key = tuple[str, int, str, str]  # chain, residue number, insertion code, name of the atom
 Version = tuple[str, str]  # letter of an alternative location, name of its residue
 Sums = dict[Version, float]  # occupancies
 
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
-_SHORTEST = 3.0  # Å: no cell of molecules is narrower
-_NO_SYMMETRY = ("P 1", "P1")
-
-
-class Cell(NamedTuple):
-    """Unit cell of a structure."""
-
-    sizes: tuple[float, ...]  # three lengths in Å, three angles in degrees
-    symmetry: str  # space group, "" where unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +35,7 @@ class Model:
     altlocs: Strings  # (atoms,), "" where an atom has one location only
     occupancies: Floats  # (atoms,)
     coordinates: Floats  # (atoms, 3), in Å
-    cell: Cell | None = None
+    cell: Floats | None = None  # (3, 3), vectors of a cell that is no crystal's
 
     def keys(self) -> list[Key]:
         """Return what identifies each atom; numbers continue where they restart after 9999."""
@@ -96,12 +86,11 @@ def from_structures(
     sources = tuple(str(file.path) for file in files)
     models, notes = name_copies([every[number] for number in choose(len(every))])
     orders, more = match_models(models, common_atoms=common_atoms)
-    boxes = _cells(models) if len(every) > 1 else None
     notes = [*(file.note for file in files if file.note), *notes, *more]
-    if boxes is not None:
-        notes.append(
-            "molecules are made whole in the unit cell: if it is a periodic box, pass box="
-        )
+    cells, boxes = [model.cell for model in models if model.cell is not None], None
+    if len(every) > 1 and len(cells) == len(models):
+        boxes, note = np.array(cells), "molecules are made whole in the unit cell"
+        notes.append(f"{note}: if it is a periodic box, pass box=")
     atoms, chosen = models[0].atoms.take(orders[0]), [*zip(models, orders, strict=True)]
     vacant = np.any([model.occupancies[order] == 0 for model, order in chosen], axis=0)
     if vacant.any() and not vacant.all():  # some programs write 0 for all atoms
@@ -277,18 +266,3 @@ def _refuse_missing(models: Sequence[Model], tables: Sequence[dict[Key, int]]) -
                 f"{model.label}: atom {chain_}/{resid}{icode}/{name} of another model is missing: "
                 "all models need the same atoms; common_atoms=True keeps those that all share"
             )
-
-
-def _cells(models: Sequence[Model]) -> Floats | None:
-    """Cells (models, 3, 3) through which molecules are made whole; all models need one.
-
-    Only cells without symmetry, as those of simulations: in a crystal, a molecule that leaves the
-    cell is continued by a copy that symmetry makes.
-    """
-    cells = [model.cell for model in models if model.cell and model.cell.symmetry in _NO_SYMMETRY]
-    if len(cells) < len(models) or min(min(cell.sizes[:3]) for cell in cells) < _SHORTEST:
-        return None
-    try:
-        return box_matrices([cell.sizes for cell in cells], len(models), 3)
-    except ValueError:  # angles that no cell has
-        return None

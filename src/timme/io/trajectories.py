@@ -22,7 +22,6 @@ from timme.io.files import (
     STRUCTURES,
     Trajectory,
     cached,
-    cell_box,
     checked_file,
     kind,
     open_npy,
@@ -51,6 +50,7 @@ class FileSource:
     """Frames of trajectory files in a row."""
 
     files: tuple[Trajectory, ...]
+    unfold: bool = False  # whether image flags are applied
     starts: tuple[int, ...] = ()  # snapshots with which later runs start, where flags may be 0
 
     @property
@@ -73,10 +73,10 @@ class FileSource:
         """Number of the first snapshot of each file, and of all snapshots."""
         return np.cumsum([0] + [file.n_frames for file in self.files])
 
-    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
+    def read(self, numbers: Numbers, sites: Ints | None) -> Placed:
         """Return coordinates in the precision of the files, and boxes as these have them.
 
-        Snapshots without a box have one of zeros. With ``unfold``, image flags are applied.
+        Snapshots without a box have one of zeros.
         """
         _, n_sites, axes = self.shape
         n_sites = n_sites if sites is None else len(sites)
@@ -85,7 +85,7 @@ class FileSource:
         for row, (number, frame) in enumerate(self._frames(numbers)):
             positions, box, images = frame.positions, frame.box, frame.images
             boxes[row] = 0.0 if box is None else box
-            if unfold and images is not None and box is not None:
+            if self.unfold and images is not None and box is not None:
                 if not images.any() and number not in {0, *self.starts}:
                     self._refuse_reset(number)
                 positions = positions + images @ box  # of the file, which is not reduced
@@ -268,8 +268,7 @@ def _open_structure(path: str) -> AbstractContextManager[StructureFile]:
 def _read_model(structure: StructureFile, file: Trajectory, number: int) -> Frame:
     del file
     model = structure.models[number]
-    sizes = np.array(model.cell.sizes if model.cell else np.zeros(6))
-    return Frame(model.coordinates, cell_box(sizes[:3], sizes[3:]), names=model.atoms.names)
+    return Frame(model.coordinates, model.cell, names=model.atoms.names)
 
 
 _open = partial(open, mode="rb")
