@@ -144,9 +144,9 @@ class Centres(Step):
         shifts = np.add.reduceat(offsets * self.weights[:, None], firsts, axis=1)
         return seen[:, firsts] + shifts, boxes
 
-    def n_sites(self, before: int) -> int:  # noqa: ARG002, other steps keep the number of sites
-        """Count the groups."""
-        return len(self.offsets) - 1
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:  # noqa: ARG002
+        """Return the numbers of groups and dimensions."""
+        return len(self.offsets) - 1, n_dimensions
 
     def select(self, sites: Ints) -> tuple[Centres, Ints]:
         """Keep some of the groups, and return which sites they need."""

@@ -32,11 +32,8 @@ class Means(Step):
         needed = np.unique(np.concatenate([self.first[sites], self.first[sites] + 1]))
         return Means(np.searchsorted(needed, self.first[sites])), needed
 
-    def n_sites(self, before: int) -> int:
-        return min(before, len(self.first))
-
-    def n_dimensions(self, before: int) -> int:
-        return before - 1
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:
+        return min(n_sites, len(self.first)), n_dimensions - 1
 
 
 def frames() -> Frames:

@@ -89,13 +89,9 @@ class Step:
         """Return a step that gives some of the sites, and which sites it needs for them."""
         return self, sites
 
-    def n_sites(self, before: int) -> int:
-        """Return the number of sites that it makes of a number of sites."""
-        return before
-
-    def n_dimensions(self, before: int) -> int:
-        """Return the number of dimensions that it makes of a number of dimensions."""
-        return before
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:
+        """Return the numbers of sites and dimensions that it makes of others."""
+        return n_sites, n_dimensions
 
 
 class OpenSpace(Step):
@@ -130,7 +126,7 @@ class Frames:
         _, n_sites, n_dimensions = self.source.shape
         n_sites = n_sites if self.sites is None else len(self.sites)
         for step in self.steps:
-            n_sites, n_dimensions = step.n_sites(n_sites), step.n_dimensions(n_dimensions)
+            n_sites, n_dimensions = step.shape(n_sites, n_dimensions)
         return len(self.numbers), n_sites, n_dimensions
 
     @property

@@ -106,9 +106,9 @@ class Whole(Step):
         place = np.cumsum(needed) - 1
         return replace(self, trees=self.trees.of_some(atoms), kept=place[kept]), atoms
 
-    def n_sites(self, before: int) -> int:  # noqa: ARG002
-        """Return the number of sites."""
-        return len(self.kept)
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:  # noqa: ARG002
+        """Return the numbers of sites and dimensions."""
+        return len(self.kept), n_dimensions
 
 
 def with_whole_molecules(

@@ -76,9 +76,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         names the unit; coordinates are not changed.
     box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths or row vectors, once or for each
-        snapshot, of those that are kept or of all; a box of freud or HOOMD; or a text such as
-        ``20,20,20``. False, or ``none``, leaves space open. The cell of a structure file is no
-        box. Molecules are made whole along their bonds in any case.
+        snapshot of the source; a box of freud or HOOMD; or a text such as ``20,20,20``. False, or
+        ``none``, leaves space open. The cell of a structure file is no box. Molecules are made
+        whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the topology, or guessed from distances where it has none, and in
         PDB and mmCIF files; or those of the file only, guessed only, none, or pairs of atoms.
@@ -124,7 +124,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         raise ValueError(f"{draft.prefix}unwrap=True needs a periodic box: give it (box=)")
     draft, choice = _choose(draft, None if in_cells else pick, unwrap=unwrap)
     ensemble = replace(draft, gaps=draft.gaps if gaps is None else gaps)
-    boxes = None if given is None or given is False else _boxes(given, ensemble, choice.through)
+    boxes = None if given is None or given is False else _boxes(given, ensemble)
     ensemble = _with_bonds(judge(ensemble, unit=unit, box=boxes, opens=opens), bonds)
     refuse_clashes(ensemble)
     if unwrap or opens:
@@ -230,12 +230,11 @@ def _box_of(given: Any) -> Any:
         raise ValueError(f"a box is written as 20,20,20 or none, got {given!r}") from None
 
 
-def _boxes(given: Any, ensemble: Ensemble, through: Sequence[int]) -> Floats:
-    """Return the user's boxes for each snapshot that is read."""
-    n_snapshots, _, n_dimensions = ensemble.frames.shape
-    every = len(np.shape(given)) > 1 and len(given) == ensemble.n_source != n_snapshots
-    boxes = box_matrices(given, ensemble.n_source if every else n_snapshots, n_dimensions)
-    return rows(boxes, through) if every else boxes
+def _boxes(given: Any, ensemble: Ensemble) -> Floats:
+    """Return the user's boxes, one or those of all snapshots, for each that is read."""
+    frames = ensemble.frames
+    n_source, _, n_dimensions = frames.source.shape
+    return rows(box_matrices(given, n_source, n_dimensions), frames.numbers)
 
 
 def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
@@ -246,12 +245,7 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     if bonds not in {"auto", "file", "guess"}:
         raise ValueError(f"bonds are 'auto', 'file', 'guess', 'none' or pairs, got {bonds!r}")
     ensemble, length = ensemble.with_traces(), angstrom_of(ensemble)
-    atoms, notes, prefix = ensemble.atoms, list(ensemble.notes), ensemble.prefix
-    if ensemble.traces is not None and len(ensemble.traces):
-        count = counted(len(ensemble.traces), "pair")
-        notes.append(
-            f"{prefix}{count} of neighbours count as 3 (Cα) or 6 (nucleotides) bonds apart"
-        )
+    atoms, prefix = ensemble.atoms, ensemble.prefix
     possible = length is not None and (atoms.elements != "").any()
     if bonds == "guess" and not possible:
         raise ValueError(f"{prefix}bonds='guess' needs elements and a unit such as Å: leave it out")
@@ -263,7 +257,7 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
         guessed = guess_bonds(atoms, points, box=box, angstrom=length or 1.0)
         refuse_crowded(ensemble, guessed)
         atoms = with_bonds(atoms, guessed, atoms.bonds if bonds == "auto" else ())
-    return replace(ensemble, atoms=atoms, notes=tuple(notes))
+    return replace(ensemble, atoms=atoms)
 
 
 def _apply_flags(ensemble: Ensemble, choice: _Choice) -> Ensemble:
@@ -295,19 +289,15 @@ def _unwrap(
     ensemble: Ensemble, choice: _Choice, *, unwrap: bool, progress: Progress | None
 ) -> Ensemble:
     """Return an ensemble whose molecules go on through the snapshots that are read."""
-    frames, source = ensemble.frames, ensemble.frames.source
+    frames, source, prefix = ensemble.frames, ensemble.frames.source, ensemble.prefix
     flagged = isinstance(source, FileSource) and source.unfold
     places = np.searchsorted(choice.through, choice.starts).tolist()
     later = [place for place in places if 0 < place < len(choice.through)]
     if not unwrap and not (flagged and later):
         return ensemble
+    owners = molecules_of(ensemble)
     step = unwrap_molecules(
-        frames,
-        molecules_of(ensemble),
-        starts=later,
-        flagged=flagged,
-        progress=progress,
-        prefix=ensemble.prefix,
+        frames, owners, starts=later, flagged=flagged, progress=progress, prefix=prefix
     )
     return replace(ensemble, frames=frames.then(step))
 

@@ -32,7 +32,8 @@ def from_object(source: Any) -> Ensemble:
         return from_ase(source if first is not source else [source])
     if isinstance(source, Ensemble):
         raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
-    _refuse_no_array(source)
+    if first is not source and any(hasattr(table, "columns") for table in source):
+        raise TypeError("tables are read one at a time: join them")
     return Ensemble.from_array(source)
 
 
@@ -103,15 +104,6 @@ def box_vectors(box: Any) -> Floats:
     periodic = np.broadcast_to(getattr(box, "periodic", True), 3)
     vectors: Floats = np.transpose(box.to_matrix()) * periodic[:, None]
     return vectors
-
-
-def _refuse_no_array(source: object) -> None:
-    """Refuse objects that NumPy would take for arrays of what they happen to hold."""
-    for item in source if isinstance(source, list | tuple) else [source]:
-        known = hasattr(item, "__array__") or isinstance(item, Sequence | memoryview | float | int)
-        if hasattr(item, "columns") or not known:
-            fault = f"timme.read cannot take {type(item).__name__}"
-            raise TypeError(f"{fault}: pass a file, a Universe, one table or an array")
 
 
 def _draft(source: Source, atoms: Atoms, unit: str, sources: tuple[str, ...]) -> Ensemble:

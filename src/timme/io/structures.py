@@ -91,16 +91,11 @@ def from_structures(
     if len(every) > 1 and len(cells) == len(models):
         boxes, note = np.array(cells), "molecules are made whole in the unit cell"
         notes.append(f"{note}: if it is a periodic box, pass box=")
-    atoms, chosen = models[0].atoms.take(orders[0]), [*zip(models, orders, strict=True)]
-    vacant = np.any([model.occupancies[order] == 0 for model, order in chosen], axis=0)
-    if vacant.any() and not vacant.all():  # some programs write 0 for all atoms
-        count, named = counted(int(vacant.sum()), "atom"), atoms.label(int(vacant.argmax()))
-        notes.append(f"occupancy 0, places are uncertain: {count}, such as {named}")
-    coordinates = [model.coordinates[order] for model, order in chosen]
+    coordinates = [model.coordinates[own] for model, own in zip(models, orders, strict=True)]
     source = ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
     return Ensemble(
         frames=Frames.of(source),
-        atoms=atoms,
+        atoms=models[0].atoms.take(orders[0]),
         site_atoms=np.arange(len(orders[0])),
         unit="Å",
         independent=True,
@@ -129,16 +124,20 @@ def match_models(
             _refuse_repeated(model, names, own, by_place=alike)
         if alike:
             return [np.array(own, np.int64)] * len(models), notes
-    shared = [key for key in tables[0] if all(key in table for table in tables)]
-    left_out = len(set[Key]().union(*tables)) - len(shared)
-    if not common_atoms:
-        _refuse_missing(models, tables)
+    shared, every = set(tables[0]).intersection(*tables), set[Key]().union(*tables)
+    for model, table in zip(models, tables, strict=True):
+        for chain_, resid, icode, name in () if common_atoms else sorted(every - table.keys())[:1]:
+            raise ValueError(
+                f"{model.label}: atom {chain_}/{resid}{icode}/{name} of another model is missing: "
+                "all models need the same atoms; common_atoms=True keeps those that all share"
+            )
     if not shared:
         raise ValueError(f"{first.label}: other models share no atoms with it: check the files")
-    orders = [np.array([table[key] for key in shared], np.int64) for table in tables]
-    if left_out:
-        kept = counted(len(shared), "atom")
-        notes.append(f"models differ: {kept} that all share are kept, {left_out} left out")
+    kept = [key for key in tables[0] if key in shared]
+    orders = [np.array([table[key] for key in kept], np.int64) for table in tables]
+    if len(every) > len(kept):
+        count = f"{counted(len(kept), 'atom')} that all share are kept"
+        notes.append(f"models differ: {count}, {len(every) - len(kept)} left out")
     elif any((order != orders[0]).any() for order in orders):
         notes.append("atoms come in another order in some models: they are matched by name")
     return orders, notes
@@ -255,14 +254,3 @@ def _refuse_repeated(
                 "alternative locations: remove or rename one of the two"
             )
         seen.add(keys[place])
-
-
-def _refuse_missing(models: Sequence[Model], tables: Sequence[dict[Key, int]]) -> None:
-    """Refuse models of which one lacks an atom that another one has."""
-    every = set[Key]().union(*tables)
-    for model, table in zip(models, tables, strict=True):
-        for chain_, resid, icode, name in sorted(every - table.keys())[:1]:
-            raise ValueError(
-                f"{model.label}: atom {chain_}/{resid}{icode}/{name} of another model is missing: "
-                "all models need the same atoms; common_atoms=True keeps those that all share"
-            )

@@ -192,14 +192,8 @@ def _tracks(
     seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
     coordinates = np.full(shape, np.nan)
     coordinates[frame[seen], particle[seen]] = positions[seen]
-    steps = np.diff(times)
-    if len(steps) and np.ptp(steps) > 1e-9 * steps.min():
-        notes.append(f"frame numbers are not evenly spaced: the {len(times)} there are snapshots")
     if not seen.all():
         notes.append(f"{counted(int(np.sum(~seen)), 'row')} without coordinates count as not seen")
-    n_gaps = int(np.isnan(coordinates[:, :, 0]).any(axis=0).sum())
-    if n_gaps:
-        notes.append(f"{n_gaps} of {shape[1]} particles are not seen in every frame")
     whole = names.dtype.kind in "iuf" and (names == np.floor(names)).all()
     column = {"resids": names.astype(np.int64)} if whole else {"names": names.astype(np.str_)}
     atoms = replace(Atoms.unnamed(len(names)), **column)

@@ -108,9 +108,8 @@ def open_by_library(path: str | Path, n_atoms: int | None) -> Iterator[Any]:
         yield _reader(path, n_atoms)
 
 
-def read_by_library(reader: Any, file: Trajectory, number: int) -> Frame:
+def read_by_library(reader: Any, _: Trajectory, number: int) -> Frame:
     """Return one frame of MDAnalysis."""
-    del file
     try:
         step = reader[number]
     except MemoryError:  # of a damaged file, which announces more than it can hold
