@@ -222,6 +222,11 @@ class Ensemble(Described):
         return tuple(np.unique(self.runs, return_counts=True)[1].tolist())
 
     @property
+    def starts(self) -> list[int]:
+        """Numbers of the snapshots with which later runs start."""
+        return [] if self.runs is None else (1 + np.flatnonzero(np.diff(self.runs))).tolist()
+
+    @property
     def times(self) -> Floats:
         """Times of the snapshots in ps, or their numbers of steps; NaN where unknown."""
         return self.frames.times
@@ -394,8 +399,7 @@ class Ensemble(Described):
         fixed = self.images is not None and self.images.origin is not None  # unwrapped already
         if box is None or not box.any() or fixed:
             return self
-        starts = [] if self.runs is None else (np.flatnonzero(np.diff(self.runs)) + 1).tolist()
-        step = unwrap(self.frames, molecules_of(self), starts=starts, strict=False)
+        step = unwrap(self.frames, molecules_of(self), starts=self.starts, strict=False)
         return replace(self, frames=self.frames.then(step))
 
     def find_sites(self, text: str) -> Ints:

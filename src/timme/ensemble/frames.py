@@ -77,12 +77,11 @@ class Step:
 
     __slots__ = ()
 
-    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, _n: Numbers) -> Placed:
         """Return new coordinates and boxes of snapshots with these numbers in their source.
 
         Arrays that are passed must not be changed.
         """
-        del numbers
         return coordinates, boxes
 
     def select(self, sites: Ints) -> tuple[Step, Ints]:
@@ -99,9 +98,8 @@ class OpenSpace(Step):
 
     __slots__ = ()
 
-    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
+    def __call__(self, coordinates: Coordinates, *_: object) -> Placed:
         """Return the coordinates, and no boxes."""
-        del boxes, numbers
         return coordinates, None
 
 

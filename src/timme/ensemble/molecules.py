@@ -85,9 +85,8 @@ class Whole(Step):
     kept: Ints  # (sites,), which atoms of the trees are the sites
     together: bool = False  # whether a site alone must be where it is in its whole molecule
 
-    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, _n: Numbers) -> Placed:
         """Return coordinates of the sites in whole molecules, and the same boxes."""
-        del numbers
         around = Boxes.of(boxes, *coordinates.shape[::2])
         if around.kind != kernel.OPEN:
             coordinates = np.array(coordinates)

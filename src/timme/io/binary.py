@@ -72,8 +72,8 @@ def read_xdr(read_head: ReadHead, stream: BinaryIO, file: Trajectory, number: in
     data, box = take(stream, head.start, head.n_bytes), _NM * head.box.reshape(3, 3)
     if head.packing:
         return Frame(_unpack(head, data), box)
-    real = np.dtype(head.real).newbyteorder("=").type
-    return Frame(np.frombuffer(data, head.real).astype(real).reshape(-1, 3) * real(_NM), box)
+    plain = np.frombuffer(data, head.real).astype(head.real[1:])  # in the order of this machine
+    return Frame(_NM * plain.reshape(-1, 3), box)
 
 
 def _walk(read_head: ReadHead, stream: BinaryIO, size: int) -> Iterator[FrameHead]:

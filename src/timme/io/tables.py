@@ -172,6 +172,8 @@ def _tracks(
     values: Sequence[Any], source: str, unit: str, notes: list[str], *, spots: bool
 ) -> Ensemble:
     """Draft ensemble of columns: frame, particle and coordinates."""
+    import pandas as pd
+
     names, particle = _names(values[1])
     numbers = np.column_stack([_numeric(values[k], source) for k in (0, *range(2, len(values)))])
     kept = (particle >= 0) | (not spots)
@@ -188,7 +190,15 @@ def _tracks(
         positions = positions[:, :2]
     times, frame = np.unique(numbers[kept, 0], return_inverse=True)
     shape = (len(times), len(names), positions.shape[1])
-    _refuse_twice_or_too_many(times, names, frame, particle, shape, source)
+    again = pd.Series(frame * len(names) + particle).duplicated()
+    for row in np.flatnonzero(again)[:1]:
+        name = str(names[particle[row]]).removesuffix(".0")
+        fault = f"particle {name} is in frame {times[frame[row]]:.15g} twice"
+        raise ValueError(f"{source}: {fault}: remove one")
+    size, left = 8 * math.prod(shape), memory.available()
+    if left is not None and size > left:
+        fault = f"{shape[1]} particles in {shape[0]} frames need {memory.shown(size)}"
+        raise ValueError(f"{source}: {fault}, {memory.shown(left)} are left: leave out particles")
     seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
     coordinates = np.full(shape, np.nan)
     coordinates[frame[seen], particle[seen]] = positions[seen]
@@ -208,21 +218,6 @@ def _tracks(
         numbers=atoms.resids,
         n_source=len(times),
     )
-
-
-def _refuse_twice_or_too_many(
-    times: Floats, names: npt.NDArray[Any], frame: Ints, particle: Ints, shape: Any, source: str
-) -> None:
-    """Refuse two positions of a particle in one frame, and more than memory holds."""
-    cell = np.sort(frame * len(names) + particle)
-    for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
-        name = str(names[who]).removesuffix(".0")
-        fault = f"particle {name} is in frame {times[when]:.15g} twice"
-        raise ValueError(f"{source}: {fault}: remove one")
-    size, left = 8 * math.prod(shape), memory.available()
-    if left is not None and size > left:
-        fault = f"{shape[1]} particles in {shape[0]} frames need {memory.shown(size)}"
-        raise ValueError(f"{source}: {fault}, {memory.shown(left)} are left: leave out particles")
 
 
 def _numeric(values: Any, source: str) -> Floats:
