@@ -16,7 +16,7 @@ from timme._arrays import Floats, Ints, Strings, frozen
 from timme._text import counted
 from timme.ensemble.atoms import HYDROGENS, Atoms
 from timme.ensemble.ensemble import Ensemble
-from timme.ensemble.frames import ArraySource, Frames
+from timme.ensemble.frames import ArraySource
 from timme.ensemble.residues import residue_index
 
 Key = tuple[str, int, str, str]  # chain, residue number, insertion code, name of the atom
@@ -93,14 +93,11 @@ def from_structures(
         notes.append(f"{note}: if it is a periodic box, pass box=")
     coordinates = [model.coordinates[own] for model, own in zip(models, orders, strict=True)]
     source = ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
-    return Ensemble(
-        frames=Frames.of(source),
-        atoms=models[0].atoms.take(orders[0]),
-        site_atoms=np.arange(len(orders[0])),
-        unit="Å",
+    draft = Ensemble.from_source(source, models[0].atoms.take(orders[0]), "Å", sources)
+    return replace(
+        draft,
         independent=True,
         rounding=_ROUNDING,
-        sources=sources,
         notes=tuple(notes),
         numbers=orders[0] + 1 if all(np.array_equal(each, orders[0]) for each in orders) else None,
         n_source=len(every),

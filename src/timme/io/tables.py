@@ -20,7 +20,7 @@ from timme._arrays import Floats, Ints, frozen
 from timme._text import counted, is_number
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.ensemble import Ensemble
-from timme.ensemble.frames import ArraySource, Frames
+from timme.ensemble.frames import ArraySource
 from timme.io.files import table_lines
 
 Columns = str | Sequence[str | int] | None
@@ -207,17 +207,9 @@ def _tracks(
     whole = names.dtype.kind in "iuf" and (names == np.floor(names)).all()
     column = {"resids": names.astype(np.int64)} if whole else {"names": names.astype(np.str_)}
     atoms = replace(Atoms.unnamed(len(names)), **column)
-    return Ensemble(
-        Frames.of(ArraySource(frozen(coordinates), None, times)),
-        atoms,
-        np.arange(len(names)),
-        unit,
-        gaps=True,
-        sources=(source,),
-        notes=tuple(notes),
-        numbers=atoms.resids,
-        n_source=len(times),
-    )
+    frames = ArraySource(frozen(coordinates), None, times)
+    draft = Ensemble.from_source(frames, atoms, unit, (source,))
+    return replace(draft, gaps=True, notes=tuple(notes), numbers=atoms.resids, n_source=len(times))
 
 
 def _numeric(values: Any, source: str) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme._text import one_line
-from timme.ensemble import Atoms, Ensemble, Frames
+from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.atoms import guess_elements
 from timme.ensemble.frames import Frame, Numbers, Placed
 from timme.io import binary, files, text, topologies
@@ -162,8 +162,8 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     units, atoms = {file.unit for file in found}, topology.atoms
     of_simulation = kind(first) in LAMMPS_DATA and ".dcd" in kinds
     unit = units.pop() if len(units) == 1 and not of_simulation else ""
-    frames, sources = Frames.of(FileSource(tuple(found))), tuple(map(str, paths))
-    draft = Ensemble(frames, atoms, np.arange(len(atoms)), unit, sources=sources)
+    sources = tuple(map(str, paths))
+    draft = Ensemble.from_source(FileSource(tuple(found)), atoms, unit, sources)
     return replace(
         draft,
         independent=not bare and alike and len(found) > 1 == max(file.n_frames for file in found),
