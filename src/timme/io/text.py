@@ -150,8 +150,6 @@ def _parse(head: _Head, lines: list[bytes]) -> Frame:
 def read_gro_head(stream: BinaryIO) -> _Head | None:
     """Read what a frame of a GRO file tells before its atoms."""
     title, number = stream.readline(), stream.readline()
-    while number and not title.strip() and not number.strip().isdigit():
-        title, number = number, stream.readline()  # blank lines between frames
     if not (title + number).strip() and not stream.read().strip():
         return None
     if not number.strip().isdigit():
