@@ -135,8 +135,6 @@ def match_models(
     if len(every) > len(kept):
         count = f"{counted(len(kept), 'atom')} that all share are kept"
         notes.append(f"models differ: {count}, {len(every) - len(kept)} left out")
-    elif any((order != orders[0]).any() for order in orders):
-        notes.append("atoms come in another order in some models: they are matched by name")
     return orders, notes
 
 
