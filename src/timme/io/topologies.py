@@ -108,10 +108,7 @@ def open_by_library(path: str | Path, n_atoms: int | None) -> Iterator[Any]:
 
 def read_by_library(reader: Any, _: Trajectory, number: int) -> Frame:
     """Return one frame of MDAnalysis."""
-    try:
-        step = reader[number]
-    except MemoryError:  # of a damaged file, which announces more than it can hold
-        raise ValueError("it announces more than memory can hold") from None
+    step = reader[number]
     cell = np.zeros(6) if step.dimensions is None else np.asarray(step.dimensions, np.float64)
     # MDAnalysis takes tilts of GSD files for cosines of angles: such boxes get angles of no box.
     tilted = getattr(reader, "active_reader", reader).format == "GSD" and (cell[3:] != 90).any()

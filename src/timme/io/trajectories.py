@@ -109,7 +109,7 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
-        name, fault = kind(path)[1:].upper(), one_line(error)[:200]
+        name, fault = kind(path)[1:].upper(), _fault_of(error)
         raise ValueError(f"{path}: not a {name} file that can be read: {fault}: {again}") from None
     note, whole = found.note, f"the {found.n_frames} whole frames before it"
     if found.damage and not cut:
@@ -200,13 +200,19 @@ def _opened(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
             return _in_order(form.read(handle, file, number), file)
         except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
             files.refuse_changed(file.path, file.stamp)
-            fault = f"{file.path}: frame {number + 1} cannot be read ({one_line(error)[:200]})"
+            fault = f"{file.path}: frame {number + 1} cannot be read ({_fault_of(error)})"
             raise ValueError(f"{fault}: write it again, or stop before (stop=)") from None
 
     files.refuse_changed(file.path, file.stamp)
     with form.open(file.path) as handle:
         yield read
     files.refuse_changed(file.path, file.stamp)
+
+
+def _fault_of(error: Exception) -> str:
+    """Return what a library stumbled over, in a few words."""
+    is_huge = isinstance(error, MemoryError)  # of a damaged file
+    return "it announces more than memory can hold" if is_huge else one_line(error)[:200]
 
 
 def _in_order(frame: Frame, file: Trajectory) -> Frame:
