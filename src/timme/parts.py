@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Floats, Ints, frozen
+from timme._arrays import Bools, Floats, Ints, frozen, joined
 from timme._kernels import reductions as kernel
 from timme._text import Described
 from timme.engine.checkpoint import DEFAULT, Run
@@ -128,11 +128,7 @@ def sum_parts(
             sums = sums.take(np.flatnonzero(np.concatenate([*kept])))
         pieces.append(sums)
         run.tell(number + 1, n_pieces)
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(piece, name) for piece in pieces])
-        for name in ("pairs", *_SUMS)
-    }
-    return replace(pieces[0], **joined)
+    return joined(pieces, ("pairs", *_SUMS))
 
 
 def _sum_piece(

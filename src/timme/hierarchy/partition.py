@@ -85,10 +85,8 @@ class Partition(Described):
 
     def facts(self) -> dict[str, object]:
         """Return the main properties, by name."""
-        sizes = ", ".join(map(str, self.sizes[:10])) + ", …" * (self.n_clusters > 10)
-        n_sites = len(self.labels)
-        found = {"cutoff": f"{self.cutoff:.6g}", "sites": n_sites, "clusters": self.n_clusters}
-        return found | {"sizes": sizes}
+        cutoff = f"{self.cutoff:.6g}"
+        return {"cutoff": cutoff, "sites": len(self.labels), "clusters": self.n_clusters}
 
 
 def rank_labels(labels: Ints) -> Ints:
