@@ -175,7 +175,7 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
         Distance of two points: Euclidean by default, to the nearest image in a periodic box. Names
         are those of SciPy, such as "cityblock" or "cosine", and "haversine": latitude and
         longitude in degrees, distances on the Earth in km. A function takes two arrays of points
-        (…, dimensions) and returns distances (…,).
+        (…, dimensions), those of the lower objects first, and returns distances (…,).
     workers : int, optional
         Number of threads; all cores by default.
     client : distributed.Client or str, optional
@@ -339,13 +339,11 @@ def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
 
 
 def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
-    """Refuse pairs of which none shares enough snapshots, and name an overlap that would do."""
-    longest, advice = longest_overlap(objects), "longer tracks or other pairs are needed"
-    if 2 <= longest < overlap:
-        advice = f"min_overlap={longest} keeps half of all objects, and 'auto' chooses it"
+    """Refuse pairs of which none shares enough snapshots."""
     raise ValueError(
         f"{objects.ensemble.prefix}none of {len(pairs):,} pairs of {objects.kind} share the "
-        f"{overlap} of {objects.ensemble.n_counting} snapshots that they need: {advice}"
+        f"{overlap} of {objects.ensemble.n_counting} snapshots that they need: lower min_overlap=, "
+        "take min_overlap='auto', or pass longer tracks"
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,8 +111,6 @@ def sum_parts(
     PartSums
         Of the pairs that are kept, all by default.
     """
-    if any(one.stop != other.start for one, other in pairwise(parts)):
-        raise ValueError(f"each part must begin where the one before it ends, got {list(parts)}")
     metric = known_metric(metric, objects.ensemble)
     require_flat(objects, metric)
     n_pieces, pieces = 1, list[PartSums]()

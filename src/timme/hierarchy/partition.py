@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints
 from timme._text import Described
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -63,25 +59,6 @@ class Partition(Described):
             Its sites in ascending order.
         """
         return np.flatnonzero(self.labels == cluster)
-
-    def to_dataframe(self, names: Sequence[str] | None = None) -> DataFrame:
-        """Return a table with one row for each site.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the sites, such as ``objects.names``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``site``, ``name`` if there are names, ``cluster``, and ``size`` of the cluster.
-        """
-        from pandas import DataFrame
-
-        table = {"cluster": self.labels, "size": self.sizes[self.labels]}
-        site = {"site": np.arange(len(self.labels))}
-        return DataFrame(site | ({} if names is None else {"name": list(names)}) | table)
 
     def facts(self) -> dict[str, object]:
         """Return the main properties, by name."""
