@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +16,7 @@ Bools = npt.NDArray[np.bool_]
 Strings = npt.NDArray[np.str_]
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+Piece = TypeVar("Piece")
 
 
 def frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -21,6 +24,15 @@ def frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def joined(pieces: Sequence[Piece], names: Sequence[str]) -> Piece:
+    """Return dataclasses as one, whose arrays of these names follow one another."""
+    if len(pieces) == 1:
+        return pieces[0]
+    arrays = {name: [getattr(piece, name) for piece in pieces] for name in names}
+    whole = {name: frozen(np.concatenate(each)) for name, each in arrays.items()}
+    return replace(pieces[0], **whole)  # type: ignore[type-var]
 
 
 def indices(given: npt.ArrayLike, count: int, what: str) -> Ints:

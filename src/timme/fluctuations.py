@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
-from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers, whole
+from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, joined, numbers, whole
 from timme._text import Described, require
 from timme.engine.checkpoint import Checkpoint, Progress, Run
 from timme.engine.moments import Metric, Moments, known_metric, unit_of_distances
@@ -31,7 +31,6 @@ Overlap = int | Literal["auto"] | None
 _MATRIX = "σ, from timme.measure(objects, pairs) or timme.read_matrix(path),"
 _NEAR_HALF_BOX = 0.9  # of half the width of the box
 _MOST_PAIRS = 100_000_000  # about 6 GB while they are measured
-_LARGEST_MATRIX = 20_000  # objects, 3.2 GB
 _MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
 _PIECE_BYTES = 4_000_000_000  # of all that is held of the pairs that are measured at a time
 _AT_ONCE = 10_000_000  # places in a table of snapshots and objects that are compared at a time
@@ -77,22 +76,11 @@ class Fluctuations(Described):
 
     def matrix(self) -> Floats:
         """Return σ as a symmetric matrix, with 0 on the diagonal and NaN for other pairs."""
-        if self.n_objects > _LARGEST_MATRIX:
-            raise ValueError(
-                f"a matrix of {self.n_objects} × {self.n_objects} does not fit into memory: use "
-                ".pairs and .sigma"
-            )
         full = np.full((self.n_objects, self.n_objects), np.nan)
         np.fill_diagonal(full, 0.0)
         one, other = self.pairs.T
         full[one, other] = full[other, one] = self.sigma
         return full
-
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of objects and pairs, and the range of σ."""
-        known = self.sigma[np.isfinite(self.sigma)]
-        span = f"{known.min():.6g} to {known.max():.6g} {self.unit}" if len(known) else "none"
-        return {"objects": self.n_objects, "pairs": len(self.sigma), "σ": span.strip()}
 
 
 def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fluctuations:
@@ -187,7 +175,7 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
         Distance of two points: Euclidean by default, to the nearest image in a periodic box. Names
         are those of SciPy, such as "cityblock" or "cosine", and "haversine": latitude and
         longitude in degrees, distances on the Earth in km. A function takes two arrays of points
-        (…, dimensions) and returns distances (…,).
+        (…, dimensions), those of the lower objects first, and returns distances (…,).
     workers : int, optional
         Number of threads; all cores by default.
     client : distributed.Client or str, optional
@@ -227,7 +215,8 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
         inner = run.within(done, len(index), len(chosen))
         pieces.append(measure_listed(objects, index, overlap, metric, inner))
         done += len(index)
-    found = _join(pieces)
+    n_near = sum(piece.n_near_half_box for piece in pieces)
+    found = replace(joined(pieces, ("pairs", "sigma", "common")), n_near_half_box=n_near)
     if len(pairs) > 0 and len(found.sigma) == 0:
         refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(found.n_near_half_box, len(found.sigma))
@@ -282,24 +271,11 @@ def measure_listed(
     return Fluctuations(len(objects), *arrays, unit, n_near)
 
 
-def _join(pieces: list[Fluctuations]) -> Fluctuations:
-    """Return what was found in all pieces."""
-    if len(pieces) == 1:
-        return pieces[0]
-    joined: dict[str, Any] = {
-        name: frozen(np.concatenate([getattr(piece, name) for piece in pieces]))
-        for name in ("pairs", "sigma", "common")
-    }
-    n_near = sum(piece.n_near_half_box for piece in pieces)
-    return replace(pieces[0], n_near_half_box=n_near, **joined)
-
-
 def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
-    """Refuse what cannot be measured: a single snapshot, or pairs of other objects."""
+    """Refuse pairs of other objects."""
     require_objects(objects, step)
     remedy = "pass timme.pairs.all(objects), or those within a radius"
     require(pairs, Pairs, f"{step}, as its second argument,", remedy)
-    _refuse_single(objects.ensemble)
     if pairs.n_objects != len(objects):
         raise ValueError(
             f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}: "
@@ -318,19 +294,15 @@ def warn_near_half_box(n_near: int, n_pairs: int) -> None:
         )
 
 
-def _refuse_single(ensemble: Any) -> None:
+def choose_overlap(objects: Objects, min_overlap: Overlap) -> int:
+    """Return how many snapshots two objects must share."""
+    ensemble = objects.ensemble
     if ensemble.n_snapshots < 2:
         raise TooFewSnapshotsError(
             f"{ensemble.prefix}at least 2 snapshots are needed to measure fluctuations, got "
             f"{ensemble.n_snapshots}: read more models or frames, or use timme.analyse_rigidity "
             "for a single structure"
         )
-
-
-def choose_overlap(objects: Objects, min_overlap: Overlap) -> int:
-    """Return how many snapshots two objects must share."""
-    ensemble = objects.ensemble
-    _refuse_single(ensemble)
     n_snapshots = ensemble.n_counting
     usual = max(2, math.ceil(n_snapshots / 2)) if ensemble.gaps else n_snapshots
     if min_overlap == "auto" and ensemble.gaps:
@@ -367,13 +339,11 @@ def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
 
 
 def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
-    """Refuse pairs of which none shares enough snapshots, and name an overlap that would do."""
-    longest, advice = longest_overlap(objects), "longer tracks or other pairs are needed"
-    if 2 <= longest < overlap:
-        advice = f"min_overlap={longest} keeps half of all objects, and 'auto' chooses it"
+    """Refuse pairs of which none shares enough snapshots."""
     raise ValueError(
         f"{objects.ensemble.prefix}none of {len(pairs):,} pairs of {objects.kind} share the "
-        f"{overlap} of {objects.ensemble.n_counting} snapshots that they need: {advice}"
+        f"{overlap} of {objects.ensemble.n_counting} snapshots that they need: lower min_overlap=, "
+        "take min_overlap='auto', or pass longer tracks"
     )
 
 

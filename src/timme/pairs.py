@@ -91,10 +91,6 @@ class Pairs(Described):
             listed, band = without(listed, self.left_out, self.n_objects), stop
             yield from replace(self, index=listed).chunks(size)
 
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of objects and pairs, and which pairs these are."""
-        return {"objects": self.n_objects, "pairs": len(self), "which": self.description}
-
     def _fill(self, first: int, stop: int, listed: Ints) -> None:
         """List all pairs of consecutive objects with later ones, square by square.
 

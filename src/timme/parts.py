@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Floats, Ints, frozen
+from timme._arrays import Bools, Floats, Ints, frozen, joined
 from timme._kernels import reductions as kernel
 from timme._text import Described
 from timme.engine.checkpoint import DEFAULT, Run
@@ -112,8 +111,6 @@ def sum_parts(
     PartSums
         Of the pairs that are kept, all by default.
     """
-    if any(one.stop != other.start for one, other in pairwise(parts)):
-        raise ValueError(f"each part must begin where the one before it ends, got {list(parts)}")
     metric = known_metric(metric, objects.ensemble)
     require_flat(objects, metric)
     n_pieces, pieces = 1, list[PartSums]()
@@ -128,11 +125,7 @@ def sum_parts(
             sums = sums.take(np.flatnonzero(np.concatenate([*kept])))
         pieces.append(sums)
         run.tell(number + 1, n_pieces)
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(piece, name) for piece in pieces])
-        for name in ("pairs", *_SUMS)
-    }
-    return replace(pieces[0], **joined)
+    return joined(pieces, ("pairs", *_SUMS))
 
 
 def _sum_piece(

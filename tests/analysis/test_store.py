@@ -50,7 +50,7 @@ def system() -> System:
 
 MADE: dict[Any, Any] = {
     System: system(),
-    Hierarchy: replace(TREE, quantity=Quantity("E", unit="kcal/mol", of_distances=True)),
+    Hierarchy: replace(TREE, quantity=Quantity("E", unit="kcal/mol")),
     Network: Network(3, np.array([[0, 2]]), np.array([5]), np.array(["tether"]), NUMBERS[:1]),
 }
 

@@ -216,9 +216,6 @@ def test_what_does_not_fit_into_memory_is_refused() -> None:
     made = points_of(np.zeros((2, 30_000, 1), np.float32))
     with pytest.raises(ValueError, match=r"449,985,000 pairs are too many.* timme\.cluster"):
         measured(made)
-    one = measure(made, pairs.given(made, [(0, 1)]))
-    with pytest.raises(ValueError, match="30000 × 30000 does not fit"):
-        one.matrix()
     assert chunk_for(made, 8000) == 200
 
 
@@ -298,15 +295,14 @@ def test_half_of_the_objects_keep_a_partner_and_no_longer_overlap_does_that(seen
 
 def test_auto_measures_a_crowd_in_which_few_coexist() -> None:
     people = crowd()
-    with pytest.raises(
-        ValueError, match=r"none of 66 pairs of points share the 33 of 65 .* min_overlap=5 keeps"
-    ):
+    needed = r"none of 66 pairs of points share the 33 of 65 .* lower min_overlap="
+    with pytest.raises(ValueError, match=needed):
         measured(people)
     found = measured(people, min_overlap="auto")
     assert found.pairs.tolist() == [[person, person + 1] for person in range(11)]
     assert found.common.tolist() == [5] * 11
-    with pytest.raises(ValueError, match="longer tracks or other pairs are needed"):
-        measured(crowd(every=10))
+    with pytest.raises(ValueError, match="pass longer tracks"):
+        measured(crowd(every=10), min_overlap="auto")
 
 
 # ---- given matrices ------------------------------------------------------------------------------

@@ -159,12 +159,6 @@ def test_pieces_tiles_and_pairs_that_are_not_kept_change_no_bit(
     assert whole.take(np.array([7, 3])).resample(TIMES).tobytes() == squares[[7, 3]].tobytes()
 
 
-def test_parts_that_leave_snapshots_out_are_refused() -> None:
-    made = objects.points(Ensemble.from_array(wandering(7)))
-    with pytest.raises(ValueError, match="must begin where the one before it ends"):
-        sum_parts(made, np.array([[0, 1]]), [range(3), range(5, 9)])
-
-
 # ---- pairs of sites ----------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from timme.comparison.sites import Common
 from timme.ensemble import Atoms
 from timme.hierarchy import Quantity
 
-GIVEN = Quantity("level", words="level of a table of clusters")
+GIVEN = Quantity("level")
 
 
 def compare(

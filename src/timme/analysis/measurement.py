@@ -21,7 +21,7 @@ from timme.ensemble.atoms import angstroms
 from timme.fluctuations import Fluctuations, chunk_for, measure
 from timme.hierarchy.clustering import find_forest
 from timme.hierarchy.linking import link
-from timme.hierarchy.tree import Hierarchy, sigma_by
+from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.pairs import Pairs
 
@@ -148,7 +148,7 @@ def measure_and_link(task: Task, pairs: Pairs) -> Measured:
         words = f"an error of positions of {usual} {sigma.unit}".rstrip()
         text = f"{words} was subtracted from σ: {n_clipped:,} pairs have σ = 0"
         warnings.warn(text, stacklevel=2)
-    tree = link(sigma, quantity=sigma_by(task.metric, sigma.unit), linkage=settings.linkage)
+    tree = link(sigma, linkage=settings.linkage)
     return Measured(sigma, tree, len(sigma.sigma), None if errors is None else errors.variance)
 
 

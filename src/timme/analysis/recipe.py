@@ -261,7 +261,7 @@ def _of_matrix(source: Any, settings: Settings, unused: list[str]) -> Analysis:
     sigma, quantity = read_matrix(source) if paths else source, SIGMA
     if isinstance(sigma, Matrix):
         if sigma.symbol:
-            quantity = Quantity(sigma.symbol, sigma.unit, words=sigma.words)
+            quantity = Quantity(sigma.symbol, sigma.unit)
         sigma = sigma.values
     sigma = sigma if isinstance(sigma, Fluctuations) else from_matrix(sigma)
     quantity = as_quantity(quantity, settings.unit or "")

@@ -13,7 +13,7 @@ import math
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from timme.engine.reduction import apart, fingerprint, together
 from timme.engine.workers import Engine, Threads, latest
 from timme.ensemble import Block, Boxes, Ensemble
 from timme.ensemble.frames import Source
-from timme.hierarchy.tree import Hierarchy, from_forest, sigma_by, spanning_forest
+from timme.hierarchy.tree import SIGMA, Hierarchy, from_forest, spanning_forest
 from timme.objects import Objects
 from timme.pairs import Pairs, sorted_pairs, without
 
@@ -110,7 +110,7 @@ class Forest:
     def hierarchy(self) -> Hierarchy:
         """Return the clusters that the edges hold together."""
         unit = unit_of_distances(self.metric, self.objects.ensemble.unit)
-        quantity = sigma_by(self.metric, unit)
+        quantity = replace(SIGMA, unit=unit)
         return from_forest(len(self.objects), self.edges, self.heights, quantity=quantity)
 
 

@@ -82,12 +82,8 @@ def count_clusters(
     >>> counted.large_fraction
     array([0.  , 0.667, 1.   ])
     """
-    if large < 1 or min(sizes, default=1) < 1:
-        raise ValueError(f"cluster sizes start at 1, got large={large} and sizes={tuple(sizes)}")
     levels, size, n_sites = hierarchy.levels, hierarchy.sizes, hierarchy.n_sites
     places = np.append(-np.inf, levels) if cutoffs is None else np.asarray(cutoffs, np.float64)
-    if places.ndim != 1 or np.isnan(places).any():
-        raise ValueError(f"cutoffs must be a list of numbers, got {cutoffs!r}")
     index = np.searchsorted(levels, places, side="right")
     birth = np.searchsorted(levels, hierarchy.births, side="right")  # 0: below all levels
     death = np.searchsorted(levels, hierarchy.deaths, side="right")

@@ -78,14 +78,14 @@ def link(
     return grow(n_sites, found.pairs, heights, quantity=chosen)
 
 
-def brace(n_sites: int, pairs: Ints, heights: Floats, *, n_shared: int = SHARED) -> Floats:
+def brace(n_sites: int, pairs: Ints, heights: Floats) -> Floats:
     """Heights (pairs,) at which pairs share enough partners, at least their own; inf if never."""
     own = np.where(np.isfinite(heights), heights, np.inf)
     ends = np.concatenate([pairs, pairs[:, ::-1]])
     ranked = np.lexsort((ends[:, 1], ends[:, 0]))
     starts = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=n_sites)))
     partners, values = ends[ranked, 1], np.tile(own, 2)[ranked]
-    braced, lowest = np.empty(len(pairs)), np.empty(n_shared)
+    braced, lowest = np.empty(len(pairs)), np.empty(SHARED)
     kernel.braced_heights(ends[: len(pairs)], own, starts, partners, values, lowest, braced)
     return braced
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints
 from timme._text import Described
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,31 +60,10 @@ class Partition(Described):
         """
         return np.flatnonzero(self.labels == cluster)
 
-    def to_dataframe(self, names: Sequence[str] | None = None) -> DataFrame:
-        """Return a table with one row for each site.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the sites, such as ``objects.names``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``site``, ``name`` if there are names, ``cluster``, and ``size`` of the cluster.
-        """
-        from pandas import DataFrame
-
-        table = {"cluster": self.labels, "size": self.sizes[self.labels]}
-        site = {"site": np.arange(len(self.labels))}
-        return DataFrame(site | ({} if names is None else {"name": list(names)}) | table)
-
     def facts(self) -> dict[str, object]:
         """Return the main properties, by name."""
-        sizes = ", ".join(map(str, self.sizes[:10])) + ", …" * (self.n_clusters > 10)
-        n_sites = len(self.labels)
-        found = {"cutoff": f"{self.cutoff:.6g}", "sites": n_sites, "clusters": self.n_clusters}
-        return found | {"sizes": sizes}
+        cutoff = f"{self.cutoff:.6g}"
+        return {"cutoff": cutoff, "sites": len(self.labels), "clusters": self.n_clusters}
 
 
 def rank_labels(labels: Ints) -> Ints:

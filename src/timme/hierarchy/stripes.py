@@ -66,11 +66,6 @@ def lay_out_stripes(
     """
     n_sites = hierarchy.n_sites
     axis = hierarchy.order if order is None else np.array(order, dtype=np.int64)
-    if axis.shape != (n_sites,) or (np.sort(axis) != np.arange(n_sites)).any():
-        raise ValueError(
-            f"an order must name each of the {n_sites} sites once, got {axis.size} entries: "
-            "restrict the hierarchy to the sites that are shown"
-        )
     # Neighbours on the axis are in one cluster from the highest gap between them on, so the runs
     # are the clusters of a chain with these heights.
     places = np.sort([hierarchy.starts[axis[:-1]], hierarchy.starts[axis[1:]]], axis=0)

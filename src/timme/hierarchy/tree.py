@@ -12,7 +12,6 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen, indices
 from timme._kernels import linkage
 from timme._text import Described
-from timme.engine.moments import METRICS
 from timme.hierarchy.partition import Partition, rank_labels
 
 _FEW = 4  # edges for each site that are sorted before the others are looked at
@@ -28,24 +27,19 @@ class Quantity(Described):
 
     Examples
     --------
-    >>> energy = Quantity("E", "kcal/mol", words="energy of hydrogen bonds")
+    >>> energy = Quantity("E", "kcal/mol")
     >>> energy.cutoff_name, energy.cutoff_text(-1.0)
     ('E cutoff', 'E = -1 kcal/mol')
     """
 
     symbol: str  # as on an axis: σ, E
     unit: str = ""
-    words: str = ""  # "fluctuation of distance"; the symbol by default
     cutoff: str = ""  # symbol of a cutoff, σc; the symbol of the height by default
-    clusters: str = "clusters"  # what a cut consists of: "co-moving clusters"
-    is_length: bool = False  # in the unit of the coordinates, so that σ/a has a meaning
-    of_distances: bool = False  # 0 for two sites at a fixed distance, as bonds hold them
 
     def __post_init__(self) -> None:
-        """Let the symbol stand for what was left out."""
+        """Let the symbol stand for that of a cutoff."""
         if not self.symbol:
             raise ValueError("a quantity needs a symbol for its axis, such as 'σ', got ''")
-        object.__setattr__(self, "words", self.words or self.symbol)
         object.__setattr__(self, "cutoff", self.cutoff or self.symbol)
 
     @property
@@ -53,35 +47,23 @@ class Quantity(Described):
         """Name of an axis of cutoffs: ``σc``, or ``E cutoff`` where there is no such symbol."""
         return f"{self.symbol} cutoff" if self.cutoff == self.symbol else self.cutoff
 
-    def cutoff_text(self, cutoff: float, length: float | None = None) -> str:
+    def cutoff_text(self, cutoff: float) -> str:
         """Return a cutoff with its symbol and unit.
 
         Parameters
         ----------
         cutoff : float
             In the unit of the heights.
-        length : float, optional
-            The length a by which the cutoff is divided as well, where heights are lengths.
 
         Returns
         -------
         str
-            Such as "σc = 0.0252 Å (σc/a = 0.0164)".
+            Such as "σc = 0.0252 Å".
         """
-        text = f"{self.cutoff} = {cutoff:.4g} {self.unit}".rstrip()
-        if not length or not self.is_length:
-            return text
-        return f"{text} ({self.cutoff}/a = {cutoff / length:.3g})"
+        return f"{self.cutoff} = {cutoff:.4g} {self.unit}".rstrip()
 
 
-SIGMA = Quantity(
-    "σ",
-    words="fluctuation of distance",
-    cutoff="σc",
-    clusters="co-moving clusters",
-    is_length=True,
-    of_distances=True,
-)
+SIGMA = Quantity("σ", cutoff="σc")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -315,17 +297,8 @@ class Hierarchy(Described):
 
     def facts(self) -> dict[str, object]:
         """Return the main properties, by name."""
-        levels, n_trees = self.levels, int(np.count_nonzero(self.parents < 0))
-        spread = f"{levels[0]:.6g} to {levels[-1]:.6g} {self.unit}" if len(levels) else "none"
-        found = {"sites": self.n_sites, "trees": n_trees, "levels": len(levels)}
-        return found | {self.quantity.symbol: spread.rstrip()}
-
-
-def sigma_by(metric: object, unit: str = "") -> Quantity:
-    """Return σ as a quantity for distances by a metric: a name, a function, or None."""
-    named = METRICS.get(metric) if isinstance(metric, str) else None
-    is_length = named is None or named.unit == "{}"
-    return replace(SIGMA, unit=unit, is_length=is_length)
+        highest = f"{self.heights.max(initial=0.0):.6g} {self.unit}".rstrip()
+        return {"sites": self.n_sites, "levels": len(self.levels), "highest": highest}
 
 
 def as_quantity(given: str | Quantity, unit: str = "") -> Quantity:

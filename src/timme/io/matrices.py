@@ -28,13 +28,12 @@ class Matrix:
     ----------
     values : ndarray or scipy.sparse.csr_array, shape (sites, sites)
         Pairs that a sparse matrix does not list are not compared.
-    symbol, words, unit : str, optional
+    symbol, unit : str, optional
         What its entries are; nothing where the file does not tell, and then they are σ.
     """
 
     values: Floats | sparse.csr_array[Any]
     symbol: str = ""
-    words: str = ""
     unit: str = ""
 
 
@@ -80,7 +79,7 @@ def read_matrix(path: str | Path) -> Matrix:
     if np.isnan(entries).any():
         raise ValueError(f"{path}: the matrix holds NaN: write inf for pairs that are not compared")
     if format_ == ".json":
-        return Matrix(values, "PAE", "predicted aligned error", "Å")
+        return Matrix(values, "PAE", "Å")
     return Matrix(values)
 
 

@@ -26,9 +26,7 @@ from timme.motion.body_search import Level, Search
 from timme.motion.fits import require_orientation, shape_of, some_snapshots
 from timme.motion.pieces import LEAST, follow, merges
 
-REST = Quantity(
-    "rest", words="rest that no rigid motion accounts for", clusters="rigid bodies", is_length=True
-)
+REST = Quantity("rest")  # that no rigid motion accounts for
 _FRAMES = 100  # snapshots at most
 _ALIKE = 0.7  # of the residues of copies are the same in the same order
 _ABOVE = 1 + 2e-9  # times a rest: what is larger is no rounding

@@ -17,7 +17,7 @@ from timme.hierarchy import Hierarchy, Quantity, grow
 from timme.hierarchy.partition import rank_labels
 from timme.rigidity.networks import Network, checked_energy
 
-ENERGY = Quantity("E", unit="kcal/mol", words="energy of hydrogen bonds", clusters="rigid clusters")
+ENERGY = Quantity("E", unit="kcal/mol")
 DEEPEST = -10.0  # kcal/mol, the well of a salt bridge: no bond is stronger
 
 _SPINNING = 5  # bars that let a body turn about one bond

@@ -18,7 +18,7 @@ from timme.hierarchy import Hierarchy, Quantity, link
 from timme.rigidity.decomposition import decompose, dilute
 from timme.rigidity.networks import Network, checked_energy, network
 
-APART = Quantity("fraction apart", words="fraction of snapshots apart")
+APART = Quantity("fraction apart")
 
 _LARGEST = 20_000  # sites of which a matrix is made
 
