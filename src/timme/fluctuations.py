@@ -175,7 +175,7 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
         Distance of two points: Euclidean by default, to the nearest image in a periodic box. Names
         are those of SciPy, such as "cityblock" or "cosine", and "haversine": latitude and
         longitude in degrees, distances on the Earth in km. A function takes two arrays of points
-        (…, dimensions), those of the lower objects first, and returns distances (…,).
+        (…, dimensions) and returns distances (…,).
     workers : int, optional
         Number of threads; all cores by default.
     client : distributed.Client or str, optional

@@ -265,11 +265,23 @@ def test_distances_that_are_none_are_refused(metric: Any, said: str) -> None:
         LaidOut(block, metric).measure(PAIRS)
 
 
+def uphill(one: Coordinates, other: Coordinates) -> Coordinates:
+    """Distance that counts twice on the way up."""
+    steps = other - one
+    return np.asarray(np.where(steps > 0, 2 * steps, -steps).sum(axis=-1))
+
+
+def test_a_metric_that_is_not_symmetric_is_refused() -> None:
+    steep = Ensemble.from_array(np.arange(6.0).reshape(1, 3, 2) ** 2)
+    with pytest.raises(ValueError, match="not symmetric: 24 from one point to another, 12 back"):
+        known_metric(uphill, steep)
+
+
 def test_a_metric_is_known_by_name_or_is_a_function() -> None:
     ensemble = Ensemble.from_array(np.zeros((2, 3, 2)), boxes=[1.0, 1.0])
     assert known_metric(None, ensemble) is None
     assert known_metric("euclidean", ensemble) is None
-    assert known_metric(np.hypot, ensemble) is np.hypot
+    assert known_metric(uphill, ensemble) is uphill  # all at one place
     with pytest.raises(ValueError, match="euclidean, cityblock"):
         known_metric("taxicab", ensemble)
     with pytest.raises(ValueError, match="box"):

@@ -60,6 +60,7 @@ def work_on(folder: Path, *, overwrite: bool) -> Iterator[dict[str, Any]]:
         claim(folder, overwrite=overwrite),
         Checkpoint(checkpoint_of(folder), resume=True) as checkpoint,
         Progress() as progress,
+        _name_compilation(progress),
     ):
 
         def stop(number: int, _: object) -> None:
@@ -84,6 +85,22 @@ def work_on(folder: Path, *, overwrite: bool) -> Iterator[dict[str, Any]]:
             if received:
                 leave()
             raise
+
+
+@contextmanager
+def _name_compilation(progress: Progress) -> Iterator[None]:
+    """Name the one reason why a first run takes longer: kernels are being compiled."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, _: object) -> None:
+            progress.set_description_str(f"{progress.phase} (compiling, once after installation)")
+
+        def on_end(self, _: object) -> None:
+            progress.set_description_str(progress.phase)
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
 
 
 def print_answer(result: Any, folder: Path | str, *, verbose: bool = False) -> None:

@@ -23,6 +23,7 @@ EARTH = 6371.0088  # km, mean radius
 _LINE = 64  # bytes of a vector, and of a line of the cache
 _CACHED = 1 << 15  # distances that are summed at a time: 0.25 MB
 _HELD = 1 << 19  # the same of a metric of Python's, which is called as seldom
+_TRIED, _ROUNDING = 20, 1e-6  # points between which such a metric is tried both ways
 
 
 def _cosine(one: Floats, other: Floats) -> Floats:
@@ -193,6 +194,7 @@ def known_metric(metric: object, ensemble: Ensemble) -> Metric | None:
     if metric is None or metric == "euclidean":
         return None
     if callable(metric):
+        _refuse_asymmetric(metric, ensemble.snapshot()[0][:_TRIED].astype(np.float64))
         return metric
     if not isinstance(metric, str) or metric not in METRICS:
         raise ValueError(
@@ -240,6 +242,18 @@ def measure_distances(metric: Metric, one: Floats, other: Floats) -> Coordinates
             f"metric={metric!r} gives {n_bad:,} distances that are negative or not finite: {reason}"
         )
     return distances
+
+
+def _refuse_asymmetric(metric: Metric, points: Floats) -> None:
+    """Try a metric on neighbouring points, both ways."""
+    there = measure_distances(metric, points[:-1], points[1:])
+    back = measure_distances(metric, points[1:], points[:-1])
+    wrong = np.flatnonzero(np.abs(there - back) > _ROUNDING * np.fmax(there, back))
+    if len(wrong):
+        raise ValueError(
+            f"metric={metric!r} is not symmetric: {there[wrong[0]]:g} from one point to another, "
+            f"{back[wrong[0]]:g} back; return the mean of both"
+        )
 
 
 def _lay_out(
