@@ -259,7 +259,7 @@ def export(
     ['sites.csv']
     """
     if cutoff is not None:
-        if not isinstance(result, Analysis) or result.finding is None:
+        if not isinstance(result, Analysis):
             raise ValueError("cutoff= needs a result with one hierarchy: leave it out")
         result = replace(result, finding=replace(result.finding, cutoff=float(cutoff)))
     if what is None:

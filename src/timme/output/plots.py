@@ -52,10 +52,9 @@ def finding(analysis: Analysis) -> Figure:
     height, ratios = (1.55, (1.1, 1)) if in_space else (1.15, (0.08, 1))
     figure = style.new_figure(height * style.HEIGHT, 1.2 * style.WIDTH)
     upper, lower = figure.subplots(2, 1, height_ratios=ratios)
-    if analysis.finding is not None:
-        whole = re.sub(r"(?<=\b\w) (?=\d)|(?<=\d) (?=\w+\))", "\xa0", analysis.finding.sentence)
-        caption = textwrap.fill(whole, 72, break_on_hyphens=False)
-        figure.suptitle(caption, x=0.01, ha="left", size=10, weight="bold", parse_math=False)
+    whole = re.sub(r"(?<=\b\w) (?=\d)|(?<=\d) (?=\w+\))", "\xa0", analysis.finding.sentence)
+    caption = textwrap.fill(whole, 72, break_on_hyphens=False)
+    figure.suptitle(caption, x=0.01, ha="left", size=10, weight="bold", parse_math=False)
     if in_space:
         _draw_in_space(upper, analysis)
     else:
@@ -68,7 +67,7 @@ def _draw_along(axes: Axes, analysis: Analysis, places: Places) -> None:
     """Draw the group of each shown object along the axis of the dilution plot."""
     from matplotlib.colors import to_rgba_array
 
-    labels = style.finding_labels(analysis)[places.order]
+    labels = analysis.finding.labels[places.order]
     colours = to_rgba_array(style.group_colours(analysis)[labels])
     axes.imshow([colours], aspect="auto", extent=(0, len(labels), 0, 1), interpolation="nearest")
     axes.set(xticks=[], yticks=[])
@@ -77,7 +76,7 @@ def _draw_along(axes: Axes, analysis: Analysis, places: Places) -> None:
 
 def _draw_in_space(axes: Axes, analysis: Analysis) -> None:
     """Draw the groups in space: the two widest directions of the first snapshot."""
-    system, labels = analysis.system, style.finding_labels(analysis)
+    system, labels = analysis.system, analysis.finding.labels
     points = np.asarray(system.coordinates[system.object_sites[system.shown]], np.float64)
     widest = np.sort(np.argsort(-np.nanstd(points, axis=0), kind="stable")[:2])
     size = float(np.clip(8_000 / max(len(points), 1), 2, 40))
