@@ -30,7 +30,7 @@ from timme.ensemble.residues import is_nucleic, is_protein
 from timme.hierarchy.condensed import condense
 from timme.hierarchy.curves import count_clusters, suggest
 from timme.hierarchy.stripes import families
-from timme.output import matrices, space, style
+from timme.output import plots, space, style
 from timme.output.summary import sampling
 
 FORMAT = 6
@@ -347,7 +347,7 @@ def _matrix(analysis: Analysis) -> Scene | None:
     """
     if analysis.fluctuations is None:
         return None
-    sigma = matrices.bin_sigma(analysis, _MOST_BINS)
+    sigma = plots.bin_sigma(analysis, _MOST_BINS)
     upper = sigma[np.triu_indices(len(sigma), 1)]
     known = np.isfinite(upper)
     if not known.any():

@@ -113,10 +113,9 @@ class Places:
 
 
 def places_of(analysis: Analysis) -> Places:
-    """Return the order of the shown objects along an axis, as the settings say."""
+    """Return the order of the shown objects along an axis."""
     system, shown = analysis.system, analysis.system.shown
-    order = getattr(analysis.made.settings, "order", "auto")
-    if order == "labels" or (order != "sequence" and not system.sequential):
+    if not system.sequential:
         blank = np.full(len(shown), "")
         numbers = np.arange(1, len(shown) + 1)
         name = f"{system.shown_name.capitalize()}s, in the order of the hierarchy"
