@@ -43,11 +43,8 @@ class Table:
     columns: Mapping[str, list[Any]]
 
     def __post_init__(self) -> None:
-        """Check the lengths, and make lists of arrays."""
+        """Make lists of arrays."""
         columns = {name: np.asarray(column).tolist() for name, column in self.columns.items()}
-        lengths = {name: len(column) for name, column in columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"columns of a table need equal lengths, got {lengths}")
         object.__setattr__(self, "columns", columns)
 
     def __repr__(self) -> str:

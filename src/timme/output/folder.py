@@ -360,7 +360,7 @@ def _swap(made: Path, target: Path) -> None:
 
 
 def _take_along(old: Path, new: Path) -> None:
-    """Link the files of an old folder that are not ours into the new one, or copy them."""
+    """Copy the files of an old folder that are not ours into the new one."""
     files = [*FILES, *COMPARISON_FILES]
     ours = {str(PurePosixPath(f.name).with_suffix(k)) for f in files for k in _kinds(f)}
     for path in old.rglob("*"):
@@ -369,10 +369,7 @@ def _take_along(old: Path, new: Path) -> None:
         if is_folder or name.as_posix() in ours or (new / name).exists():
             continue
         (new / name).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(path, new / name, follow_symlinks=False)
-        except OSError:
-            shutil.copy2(path, new / name, follow_symlinks=False)
+        shutil.copy2(path, new / name, follow_symlinks=False)
 
 
 def _clean_up(target: Path) -> None:
