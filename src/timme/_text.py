@@ -116,7 +116,7 @@ class Described:
         return form.fill(f"<{type(self).__name__}: {text}>")
 
     def _repr_html_(self) -> str:
-        if getattr(self, "finding", None) is not None:
+        if hasattr(self, "finding"):
             return f"<pre>{html.escape(str(self))}</pre>"  # the answer, as everywhere
         rows = "".join(
             f'<tr><th style="text-align:left">{html.escape(name)}</th>'

@@ -119,7 +119,7 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             workers=effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs),
         )
         self.hierarchy_ = self.analysis_.hierarchy
-        found = getattr(self.analysis_.finding, "cutoff", None) or 0.0
+        found = self.analysis_.finding.cutoff or 0.0
         self.cutoff_ = float(found if self.cutoff is None else self.cutoff)
         partition = self.hierarchy_.cut(self.cutoff_)
         self.n_clusters_ = int(np.count_nonzero(partition.sizes >= self.min_size))

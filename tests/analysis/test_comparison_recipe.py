@@ -125,7 +125,6 @@ def test_given_cutoffs_chains_and_sizes_count() -> None:
     assert (overlap.first.n_clusters, overlap.second.n_clusters) == (3, 90)
     assert (overlap.partners == -1).all()  # single sites are too small to be matched
     assert found.made.given == ("chains", "cutoffs", "min_size")
-    assert found.finding is not None
     assert np.bincount(found.finding.labels + 1).tolist() == [20, 40, 30]
     with pytest.raises(ValueError, match="has no chain 'C'"):
         compare(one, other, chains={"C": "A"})

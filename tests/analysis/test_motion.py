@@ -21,7 +21,7 @@ def planted() -> PlantedBodies:
 
 def test_planted_bodies_are_the_hierarchy(planted: PlantedBodies) -> None:
     found = analyse_motion(planted.ensemble)
-    assert (found.made.recipe, found.finding and found.finding.kind) == ("motion", "motion")
+    assert (found.made.recipe, found.finding.kind) == ("motion", "motion")
     assert found.hierarchy.quantity.symbol == "rest"
     assert found.motion is not None
     labels = found.motion.bodies.labels

@@ -34,7 +34,6 @@ def test_groups_of_the_finding_keep_its_verdict() -> None:
     drift = rng.normal(0, 0.3, (60, 1, 3)).cumsum(axis=0)
     group = rng.uniform(40, 44, (15, 3)) + drift + rng.normal(0, 0.02, (60, 15, 3))
     found = analyse(np.concatenate([group, loose], axis=1))
-    assert found.finding is not None
     assert found.finding.sure == "well supported"
     assert np.array_equal(np.flatnonzero(found.finding.labels == 0), np.arange(15))
     table = clusters(found).to_dataframe()

@@ -126,7 +126,7 @@ def test_a_report_needs_no_network_and_runs_no_script_of_a_title(
     show: Open, molecule: Analysis
 ) -> None:
     hostile = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
-    found = molecule.finding and replace(molecule.finding, sentence=hostile)
+    found = replace(molecule.finding, sentence=hostile)
     made = replace(molecule.made, title=hostile)
     page = show(replace(molecule, finding=found, made=made))
     assert [url.split(":")[0] for url in page.requests if not url.startswith("blob:")] == ["file"]
@@ -163,7 +163,7 @@ def test_structure_strip_and_table_share_the_colours_of_the_finding(
     show: Open, molecule: Analysis
 ) -> None:
     page = show(molecule)
-    expected = style.group_colours(molecule)[style.finding_labels(molecule)].tolist()
+    expected = style.group_colours(molecule)[molecule.finding.labels].tolist()
     assert page.evaluate(_STATE)["sites"] == expected
     strip = page.evaluate(
         "[...document.querySelectorAll('.strip rect')].map((rect) => rect.getAttribute('fill'))"
@@ -180,7 +180,7 @@ def test_structure_strip_and_table_share_the_colours_of_the_finding(
 def test_a_palette_recolours_structure_strip_and_table(show: Open, molecule: Analysis) -> None:
     page = show(molecule)
     page.get_by_label("Palette").select_option(label="wide")
-    expected = style.group_colours(molecule, "wide")[style.finding_labels(molecule)].tolist()
+    expected = style.group_colours(molecule, "wide")[molecule.finding.labels].tolist()
     assert page.evaluate(_STATE)["sites"] == expected
     for element in ("section[aria-label^=Table] .swatch", ".strip rect"):
         painted = page.evaluate(
@@ -264,7 +264,6 @@ def test_a_drag_of_the_cutoff_follows_the_pointer(show: Open, molecule: Analysis
     page.mouse.move(x, y - 40, steps=4)
     page.mouse.up()
     higher = page.evaluate("timme.page.state.cutoff")
-    assert molecule.finding is not None
     assert higher > page.evaluate("timme.page.state.scene.finding.cutoff")
     rows = page.evaluate("timme.page.csv()").splitlines()[1:]
     assert {float(row.split(",")[0]) for row in rows} == {higher}

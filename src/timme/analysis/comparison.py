@@ -141,7 +141,7 @@ def read_partition(path: str | Path) -> Analysis:
     )
     residues = bool((atoms.resnames != "").any())
     system = replace(System.without_places(atoms), sequential=residues)
-    labels = np.unique([*rows[column]], return_inverse=True)[1]
+    labels = rows[column].factorize()[0]
     made = Made(kind="matrix", title=Path(path).stem, sources=(Source(Path(path).name),))
     return Analysis(system, as_hierarchy(labels, GIVEN), made)
 

@@ -37,6 +37,7 @@ from timme.rigidity.ensemble import Together
 from timme.rigidity.networks import Network
 
 _FILM_FRAMES, _FILM_NUMBERS = 100, 2_000_000  # no more than a page plays well
+_UNFINISHED = Finding("none", "", "", (), (), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -223,7 +224,7 @@ class Analysis(Described):
     atom_hierarchy: Hierarchy  # of all objects
     made: Made = field(default_factory=Made)
     notes: tuple[str, ...] = ()  # every note; the console shows those of the finding
-    finding: Finding | None = None  # set once, at the end of a recipe
+    finding: Finding = _UNFINISHED  # set once, at the end of a recipe
     fluctuations: Fluctuations | None = None  # σ of the pairs that were compared
     confidence: Confidence | None = None
     motion: Motions | None = None  # of the shown sites
@@ -234,17 +235,10 @@ class Analysis(Described):
 
     def __post_init__(self) -> None:
         """Refuse names and places of another system than that of the hierarchy."""
-        system, n_sites = self.system, len(self.system.sites)
-        n_objects = self.atom_hierarchy.n_sites
-        shown = indices(system.shown, n_objects, "shown objects")
-        fits = [
-            len(system.names) == len(system.object_sites) == n_objects,
-            len(system.site_objects) == len(system.coordinates) == n_sites,
-            ((system.object_sites >= 0) & (system.object_sites < n_sites)).all(),
-            ((system.site_objects >= -1) & (system.site_objects < n_objects)).all(),
-            self.finding is None or len(self.finding.labels) == len(shown),
-        ]
-        if not all(fits):
+        system, n_objects = self.system, self.atom_hierarchy.n_sites
+        indices(system.shown, n_objects, "shown objects")
+        known = np.isin(system.object_sites, np.arange(len(system.sites)))
+        if not known.all() or not len(system.names) == len(known) == n_objects:
             raise ValueError(f"a result needs one system, got arrays that do not fit: {system!r}")
 
     @cached_property
@@ -289,22 +283,25 @@ class Analysis(Described):
         """One row for each shown site."""
         return tables.sites(self)
 
+    @property
+    def size(self) -> list[str]:
+        """How much was analysed: "214 Cα", "98 snapshots"."""
+        shown = counted(len(self.system.shown), self.system.shown_name).replace("Cαs", "Cα")
+        n_snapshots = self.system.n_snapshots
+        return [shown, counted(n_snapshots, "snapshot")] if n_snapshots else [shown]
+
     def fit(self, shown: Ints) -> float:
         """Rms distance of shown sites from a rigid shape, over the snapshots that are kept."""
         film, sites = self.system.film, self.system.object_sites[self.system.shown]
         return float("nan") if film is None else shape_of(film[:, sites[shown]]).rest
 
     def __str__(self) -> str:
-        return repr(self) if self.finding is None else self.finding.text()
+        return self.finding.text() or repr(self)
 
     def __repr__(self) -> str:
         """One line: the source, what was found, and of what."""
-        system = self.system
-        sizes = [counted(len(system.shown), system.shown_name).replace("Cαs", "Cα")]
-        if system.n_snapshots:
-            sizes.append(counted(system.n_snapshots, "snapshot"))
-        found = "" if self.finding is None else f": {self.finding.brief}"
-        return f"<Analysis {self.made.title}{found}; {', '.join(sizes)}>".replace("  ", " ")
+        found = ": ".join(filter(None, [self.made.title, self.finding.brief]))
+        return f"<Analysis {found}; {', '.join(self.size)}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # without slots: properties are kept
@@ -319,7 +316,7 @@ class Comparison(Described):
     made: Made
     difference: Difference | None = None  # of two results of one quantity
     notes: tuple[str, ...] = ()
-    finding: Finding | None = None
+    finding: Finding = _UNFINISHED
 
     @cached_property
     def sides(self) -> tuple[Analysis, Analysis]:
@@ -332,13 +329,12 @@ class Comparison(Described):
         made = replace(self.made, kind=base.made.kind)
 
         def side(tree: Hierarchy, cutoff: float) -> Analysis:
-            finding = None if self.finding is None else replace(self.finding, cutoff=cutoff)
-            return Analysis(system, tree, made, self.notes, finding)
+            return Analysis(system, tree, made, self.notes, replace(self.finding, cutoff=cutoff))
 
         return side(found.first, clusters.first.cutoff), side(found.second, clusters.second.cutoff)
 
     def __str__(self) -> str:
-        return repr(self) if self.finding is None else self.finding.text()
+        return self.finding.text() or repr(self)
 
 
 def announce(progress: object, what: str) -> None:

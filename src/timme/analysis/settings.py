@@ -18,7 +18,7 @@ GROUPS = {  # fields in the order in which options are listed
     "pairs": "pairs contacts min_bonds linkage".split(),
     "confidence": "noise replicas confidence chance".split(),
     "motion": "bodies reference axis_from superposed".split(),
-    "display": "cutoffs cutoff min_size shown length palette order".split(),
+    "display": "cutoffs cutoff min_size shown length palette".split(),
     "server": "port data no_browser upload time jobs queue".split(),
     "running": "full workers memory seed".split(),
 }
@@ -136,7 +136,6 @@ class _Running(Model):
 
     min_size: int = option("Smallest cluster that counts", "--min-size N", default=10, ge=1)
     palette: Literal["safe", "wide"] = option("Colours: safe for all eyes, or wide", default="safe")
-    order: Literal["auto", "sequence", "labels"] = option("Order in dilution plots", default="auto")
     full: bool = option("Also write all figures, tables and index groups", "--full", default=False)
     workers: int | None = option("Number of threads (default: all cores)", "-j --workers N", ge=1)
     memory: Memory | None = option("Most memory to use, such as 2GB (default: what is free)")

@@ -43,11 +43,8 @@ class Table:
     columns: Mapping[str, list[Any]]
 
     def __post_init__(self) -> None:
-        """Check the lengths, and make lists of arrays."""
+        """Make lists of arrays."""
         columns = {name: np.asarray(column).tolist() for name, column in self.columns.items()}
-        lengths = {name: len(column) for name, column in columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"columns of a table need equal lengths, got {lengths}")
         object.__setattr__(self, "columns", columns)
 
     def __repr__(self) -> str:
@@ -195,7 +192,7 @@ def verdict(analysis: Analysis, place: int) -> str:
     """Return how well a cluster is supported; groups of the finding have its verdict."""
     record, found = analysis.clusters[place], analysis.finding
     sure = "" if math.isnan(record.support) else record.sure
-    if sure and found is not None and found.kind == "groups" and found.sure != "no error bars":
+    if sure and found.kind == "groups" and found.sure != "no error bars":
         group = found.labels[record.sites[0]]
         if group >= 0 and np.array_equal(np.flatnonzero(found.labels == group), record.sites):
             return found.sure
@@ -321,15 +318,11 @@ def agreement(comparison: Comparison) -> Table:
 def difference(comparison: Comparison) -> Table:
     """One row for each common site: where it joins the core of each result, second less first."""
     found: Any = comparison.difference
-    quantity, columns = (
-        comparison.agreement.first.quantity,
-        _residues(comparison.sides[0].shown_atoms),
-    )
-    for name, tree in (
-        ("first", comparison.agreement.first),
-        ("second", comparison.agreement.second),
-    ):
-        columns[header(f"{name}_core_{quantity.symbol}", quantity.unit)] = tree.core_heights()
-    columns[header("difference", quantity.unit)] = found.delta
-    columns[header("error", quantity.unit)] = [] if found.error is None else found.error
-    return Table({name: column for name, column in columns.items() if len(column)})
+    trees = {"first": comparison.agreement.first, "second": comparison.agreement.second}
+    columns = _residues(comparison.sides[0].shown_atoms)
+    for name, tree in trees.items():
+        columns[header(f"{name}_core_{tree.quantity.symbol}", tree.unit)] = tree.core_heights()
+    columns[header("difference", tree.unit)] = found.delta
+    if found.error is not None:
+        columns[header("error", tree.unit)] = found.error
+    return Table(columns)

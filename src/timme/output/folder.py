@@ -26,7 +26,7 @@ from timme._text import write_atomically
 from timme.analysis import store, tables
 from timme.analysis.result import Analysis
 from timme.analysis.store import RESULT
-from timme.output import matrices, plots, structures, style, viewers
+from timme.output import plots, structures, style, viewers
 from timme.output.page import is_built, report_html
 from timme.output.summary import summary
 
@@ -100,11 +100,11 @@ FILES = [
     _figure("fraction", "fraction of sites in large clusters", _always, plots.fraction),
     _figure("size-distribution", "sites in clusters of 1 to 5", _always, plots.sizes),
     _figure("mobility", "cutoff at which each site joins the core", _always, plots.mobility),
-    _figure("joining", "cutoff at which two sites join", _always, matrices.joining),
-    _figure("sigma-matrix", "σ of pairs", _has("fluctuations"), matrices.sigma),
+    _figure("joining", "cutoff at which two sites join", _always, plots.joining),
+    _figure("sigma-matrix", "σ of pairs", _has("fluctuations"), plots.sigma),
     _figure("angles", "angle of each body in each snapshot", _moves, plots.angles),
     _figure("modes", "variance of principal components", _has("modes"), plots.modes),
-    _figure("covariance", "correlation of displacements", _has("modes"), matrices.covariance),
+    _figure("covariance", "correlation of displacements", _has("modes"), plots.covariance),
     File("figures/mode.pdb", "first mode", _has("modes"), structures.mode_film, full=True),
     File("structure.pdb", "first snapshot", structures.fits_pdb, structures.pdb, full=True),
     File("groups/groups.ndx", "for GROMACS", _is_numbered, structures.ndx, full=True),
@@ -124,7 +124,7 @@ COMPARISON_FILES = [
     File("matched.csv", "which clusters share sites", _always, tables.matched),
     File("agreement.csv", "agreement at every pair of cutoffs", _always, tables.agreement),
     File("difference.csv", "difference of each site", _has("difference"), tables.difference),
-    File("agreement.png", "the same as a figure", _always, matrices.agreement),
+    File("agreement.png", "the same as a figure", _always, plots.agreement),
     File("dilutions.png", "both dilution plots, in the same colours", _always, plots.dilutions),
     *(_of_both(file) for file in FILES if file.name.startswith(("structure.cif", "view."))),
 ]
@@ -259,7 +259,7 @@ def export(
     ['sites.csv']
     """
     if cutoff is not None:
-        if not isinstance(result, Analysis) or result.finding is None:
+        if not isinstance(result, Analysis):
             raise ValueError("cutoff= needs a result with one hierarchy: leave it out")
         result = replace(result, finding=replace(result.finding, cutoff=float(cutoff)))
     if what is None:
@@ -360,7 +360,7 @@ def _swap(made: Path, target: Path) -> None:
 
 
 def _take_along(old: Path, new: Path) -> None:
-    """Link the files of an old folder that are not ours into the new one, or copy them."""
+    """Copy the files of an old folder that are not ours into the new one."""
     files = [*FILES, *COMPARISON_FILES]
     ours = {str(PurePosixPath(f.name).with_suffix(k)) for f in files for k in _kinds(f)}
     for path in old.rglob("*"):
@@ -369,10 +369,7 @@ def _take_along(old: Path, new: Path) -> None:
         if is_folder or name.as_posix() in ours or (new / name).exists():
             continue
         (new / name).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(path, new / name, follow_symlinks=False)
-        except OSError:
-            shutil.copy2(path, new / name, follow_symlinks=False)
+        shutil.copy2(path, new / name, follow_symlinks=False)
 
 
 def _clean_up(target: Path) -> None:

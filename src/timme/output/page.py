@@ -22,9 +22,7 @@ import numpy.typing as npt
 
 from timme import theory
 from timme._arrays import Ints
-from timme._text import counted
 from timme.analysis import tables
-from timme.analysis.finding import Finding
 from timme.analysis.phrases import length, samples, sigma
 from timme.analysis.result import Analysis, Comparison
 from timme.ensemble.atoms import unit_label
@@ -32,7 +30,7 @@ from timme.ensemble.residues import is_nucleic, is_protein
 from timme.hierarchy.condensed import condense
 from timme.hierarchy.curves import count_clusters, suggest
 from timme.hierarchy.stripes import families
-from timme.output import matrices, space, style
+from timme.output import plots, space, style
 from timme.output.summary import sampling
 
 FORMAT = 6
@@ -129,7 +127,7 @@ def _scene(analysis: Analysis) -> Scene:
     """Return what the page shows of a result that is not a comparison."""
     tree, whole, made = analysis.hierarchy, analysis.atom_hierarchy, analysis.made
     quantity = tree.quantity
-    large, cutoff = tables.min_size(analysis), style.cutoff_of(analysis)
+    large, cutoff = tables.min_size(analysis), analysis.finding.cutoff
     suggested = suggest(tree, large=large, min_size=max(2, large))
     if cutoff is None:
         cutoff = suggested[-1][0] if suggested else float(np.median(np.append(tree.levels, 0.0)))
@@ -194,19 +192,15 @@ def _pack(values: npt.NDArray[Any], *, exact: bool) -> Any:
 
 def _finding(analysis: Analysis, cutoff: float) -> Scene:
     """Words of a finding, and the cutoff at which the page opens."""
-    found = analysis.finding or Finding("none", "", "", (), (), np.empty(0, np.int64), (), None)
+    found = analysis.finding
     words = {"sentence": found.sentence, "badge": found.sure, "size": _size(analysis)}
     return words | {"facts": found.facts, "notes": found.notes, "cutoff": cutoff}
 
 
 def _size(analysis: Analysis) -> str:
-    system, known = analysis.system, analysis.confidence
-    name = system.shown_name if system.shown_name == "Cα" else f"{system.shown_name}s"
-    size = [f"{len(system.shown):,} {name}"]
+    size, known = analysis.size, analysis.confidence
     if analysis.made.recipe == "compare":
         return f"{size[0]} in both results"
-    if system.n_snapshots:
-        size.append(counted(system.n_snapshots, "snapshot"))
     if known is not None and math.isfinite(known.sampling.n_effective):
         size.append(samples(known.sampling.n_effective))
     return " · ".join(size)
@@ -236,7 +230,7 @@ def _colours(analysis: Analysis) -> Scene:
 
 def _groups(analysis: Analysis) -> Scene | None:
     """Groups of the finding, as the first picture and its table show them."""
-    labels = style.finding_labels(analysis)
+    labels = analysis.finding.labels
     n_groups = style.count_groups(analysis)
     if n_groups == 0:
         return None
@@ -267,7 +261,7 @@ def _inside(analysis: Analysis, members: Ints) -> tuple[str, ...]:
 
 
 def _scales(analysis: Analysis, suggested: list[tuple[float, str]]) -> list[Scene]:
-    whole = style.cutoff_of(analysis)
+    whole = analysis.finding.cutoff
     scales = [] if whole is None else [{"label": "whole finding", "cutoff": whole}]
     for cutoff, reason in reversed(suggested):
         label = "widest plateau" if reason.startswith("widest") else "paper's inflection"
@@ -353,7 +347,7 @@ def _matrix(analysis: Analysis) -> Scene | None:
     """
     if analysis.fluctuations is None:
         return None
-    sigma = matrices.bin_sigma(analysis, _MOST_BINS)
+    sigma = plots.bin_sigma(analysis, _MOST_BINS)
     upper = sigma[np.triu_indices(len(sigma), 1)]
     known = np.isfinite(upper)
     if not known.any():

@@ -12,7 +12,7 @@ from timme.analysis.molecules import movement
 from timme.analysis.result import Analysis, Body
 from timme.motion.fits import fit
 from timme.motion.hinges import Hinge
-from timme.output import structures, style
+from timme.output import structures
 from timme.output.structures import in_space
 
 MISSING = -32768  # in frames, of a site that is not seen
@@ -108,7 +108,7 @@ def _view(points: Floats) -> Any:
 
 def _fits(analysis: Analysis, first: Floats, frames: Floats) -> Floats | None:
     """Rotations and shifts that lay frames onto body 1, or the core, of the first snapshot."""
-    labels, system = style.finding_labels(analysis), analysis.system
+    labels, system = analysis.finding.labels, analysis.system
     still = labels == (analysis.motion.reference if analysis.motion else 0)
     if analysis.made.kind != "molecule" or len(frames) < 2 or still.sum() < 4:
         return None

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import gemmi
 import numpy as np
 import numpy.typing as npt
 
@@ -24,9 +24,6 @@ from timme.ensemble.atoms import Atoms, angstroms
 from timme.ensemble.residues import residue_index
 from timme.output import style
 
-if TYPE_CHECKING:
-    import gemmi
-
 MOST_PDB = 99_999  # atoms that a PDB file can number
 _FRAMES = 21  # of the film of a mode
 _ASCII = str.maketrans("σÅµ→−", "sAu>-")
@@ -35,7 +32,7 @@ _CHAIN, _RESIDUE, _ATOM = "A", "UNX", "X"  # of what has no name
 
 def groups_of_sites(analysis: Analysis) -> Ints:
     """Return the group of each site, 0 for none; a residue has that of its shown site."""
-    system, labels = analysis.system, style.finding_labels(analysis) + 1
+    system, labels = analysis.system, analysis.finding.labels + 1
     if analysis.made.kind == "molecule":
         residue = residue_index(system.sites)
         of_residues = np.zeros(residue.max(initial=-1) + 1, np.int64)
@@ -52,7 +49,7 @@ def clusters_of_sites(analysis: Analysis) -> Ints:
     What is not shown takes the cluster of the shown objects with which it moves.
     """
     system = analysis.system
-    cutoff = style.cutoff_of(analysis)
+    cutoff = analysis.finding.cutoff
     if cutoff is None:
         return np.zeros(len(system.site_objects), np.int64)
     shown, every = analysis.hierarchy.cut(cutoff), analysis.atom_hierarchy.cut(cutoff).labels
@@ -93,7 +90,7 @@ def scale(unit: str) -> float:
 
 def title(analysis: Analysis) -> str:
     """Return what the columns mean, for a comment: PyMOL would run what follows a semicolon."""
-    cutoff = style.cutoff_of(analysis)
+    cutoff = analysis.finding.cutoff
     at = "no cutoff" if cutoff is None else analysis.hierarchy.quantity.cutoff_text(cutoff)
     columns = f"B-factor = group of the finding, occupancy = cluster at {at}"
     plain = f"{analysis.made.title}: {columns}, both from 1, 0 for none".translate(_ASCII)
@@ -105,44 +102,34 @@ def _word(name: str, default: str) -> str:
     return re.sub(r"[^!#-&(-~]+", "_", str(name).strip()) or default
 
 
-def _model(
-    atoms: Atoms, sites: Ints, places: Floats, columns: tuple[Ints, Ints], number: int = 1
-) -> gemmi.Model:
-    """Return a model of some sites, with their B-factors and occupancies."""
-    import gemmi
-
-    model, residues = gemmi.Model(number), residue_index(atoms)
-    for _, run in groupby(range(len(sites)), key=lambda row: residues[sites[row]]):
-        rows = list(run)
-        first = int(sites[rows[0]])
-        name = _word(atoms.chains[first], _CHAIN)
-        if not len(model) or model[-1].name != name:
-            model.add_chain(gemmi.Chain(name))
-        residue = gemmi.Residue()
-        residue.name = _word(atoms.resnames[first], _RESIDUE)
-        residue.seqid = gemmi.SeqId(int(atoms.resids[first]), str(atoms.icodes[first])[:1] or " ")
-        for row in rows:
-            atom = gemmi.Atom()
-            atom.name = _word(atoms.names[sites[row]], _ATOM)
-            atom.element = gemmi.Element(str(atoms.elements[sites[row]]) or "X")
-            atom.pos = gemmi.Position(*places[row].tolist())
-            atom.serial = row + 1
-            atom.b_iso, atom.occ = (float(column[sites[row]]) for column in columns)
-            residue.add_atom(atom)
-        model[-1].add_residue(residue)
-    return model
-
-
 def _structure(
     atoms: Atoms, sites: Ints, frames: Iterable[Floats], columns: tuple[Ints, Ints]
 ) -> gemmi.Structure:
-    """Return a structure with a model for each frame."""
-    import gemmi
-
-    made = gemmi.Structure()
+    """Return some sites with B-factors and occupancies, in a model for each frame."""
+    made, residue_of = gemmi.Structure(), residue_index(atoms)[sites].tolist()
     made.name = "timme"
+    runs = [list(run) for _, run in groupby(range(len(sites)), key=residue_of.__getitem__)]
     for number, places in enumerate(frames, start=1):
-        made.add_model(_model(atoms, sites, places, columns, number))
+        model = gemmi.Model(number)
+        for rows in runs:
+            first = int(sites[rows[0]])
+            name = _word(atoms.chains[first], _CHAIN)
+            if not len(model) or model[-1].name != name:
+                model.add_chain(gemmi.Chain(name))
+            residue = gemmi.Residue()
+            residue.name = _word(atoms.resnames[first], _RESIDUE)
+            icode = str(atoms.icodes[first])[:1] or " "
+            residue.seqid = gemmi.SeqId(int(atoms.resids[first]), icode)
+            for row in rows:
+                atom, site = gemmi.Atom(), sites[row]
+                atom.name = _word(atoms.names[site], _ATOM)
+                atom.element = gemmi.Element(str(atoms.elements[site]) or "X")
+                atom.pos = gemmi.Position(*places[row].tolist())
+                atom.serial = row + 1
+                atom.b_iso, atom.occ = (float(column[site]) for column in columns)
+                residue.add_atom(atom)
+            model[-1].add_residue(residue)
+        made.add_model(model)
     made.assign_het_flags()
     made.setup_entities()  # so that viewers know the polymers
     made.assign_label_seq_id()
@@ -159,8 +146,6 @@ def structure(analysis: Analysis) -> gemmi.Structure:
 
 def cif(analysis: Analysis) -> str:
     """Return the first snapshot as mmCIF."""
-    import gemmi
-
     made, groups = structure(analysis), gemmi.MmcifOutputGroups(True)  # noqa: FBT003, all of them
     groups.cell = groups.symmetry = False
     return str(made.make_mmcif_document(groups).as_string())
@@ -183,8 +168,6 @@ def pdb(analysis: Analysis) -> str:
 
 
 def _pdb(made: gemmi.Structure) -> str:
-    import gemmi
-
     made.shorten_chain_names()  # of the first model
     for model in made:
         for chain, first in zip(model, made[0], strict=True):

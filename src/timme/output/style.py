@@ -62,29 +62,16 @@ def group_colours(analysis: Analysis, palette_name: str | None = None) -> String
     return np.array([*(palette[group % len(palette)] for group in range(n_groups)), REST])
 
 
-def finding_labels(analysis: Analysis) -> Ints:
-    """Return the group of each shown object, -1 for none."""
-    if analysis.finding is None:
-        return np.full(len(analysis.system.shown), -1)
-    return analysis.finding.labels
-
-
 def count_groups(analysis: Analysis) -> int:
     """Return the number of groups of the finding."""
-    return int(finding_labels(analysis).max(initial=-1)) + 1
+    return int(analysis.finding.labels.max(initial=-1)) + 1
 
 
 def group_word(analysis: Analysis) -> str:
     """Return what the groups of the finding are: body, group, network or cluster."""
-    kind = "none" if analysis.finding is None else analysis.finding.kind
-    if kind in ("none", "core", "agreement"):
-        return "cluster"
-    return {"groups": "group", "network": "network"}.get(kind, "body")
-
-
-def cutoff_of(analysis: Analysis) -> float | None:
-    """Return the cutoff of the finding, if it has one."""
-    return None if analysis.finding is None else analysis.finding.cutoff
+    words = dict.fromkeys(("none", "core", "agreement"), "cluster")
+    words |= {"groups": "group", "network": "network"}
+    return words.get(analysis.finding.kind, "body")
 
 
 def family_colours(analysis: Analysis, palette_name: str | None = None) -> Strings:
@@ -93,7 +80,7 @@ def family_colours(analysis: Analysis, palette_name: str | None = None) -> Strin
     The family of the cluster that shares most sites with a group, if this is more than half of
     those in either, has the colour of that group; others take the rest of the palette in turn.
     """
-    tree, labels = analysis.hierarchy, finding_labels(analysis)
+    tree, labels = analysis.hierarchy, analysis.finding.labels
     palette = PALETTES[palette_name or palette_of(analysis)]
     number, n_groups = families(tree), count_groups(analysis)
     chosen = np.full(tree.n_sites, -1)
@@ -126,10 +113,9 @@ class Places:
 
 
 def places_of(analysis: Analysis) -> Places:
-    """Return the order of the shown objects along an axis, as the settings say."""
+    """Return the order of the shown objects along an axis."""
     system, shown = analysis.system, analysis.system.shown
-    order = getattr(analysis.made.settings, "order", "auto")
-    if order == "labels" or (order != "sequence" and not system.sequential):
+    if not system.sequential:
         blank = np.full(len(shown), "")
         numbers = np.arange(1, len(shown) + 1)
         name = f"{system.shown_name.capitalize()}s, in the order of the hierarchy"
@@ -220,7 +206,7 @@ def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, 
 
 def draw_cutoffs(axes: Axes, which: Literal["x", "y"], analysis: Analysis) -> None:
     """Label an axis of cutoffs, and draw that of the finding."""
-    quantity, cutoff = analysis.hierarchy.quantity, cutoff_of(analysis)
+    quantity, cutoff = analysis.hierarchy.quantity, analysis.finding.cutoff
     limits = cutoff_limits(count(analysis), cutoff)
     label = with_unit(quantity.cutoff_name, quantity.unit)
     axes.set(**{f"{which}lim": limits, f"{which}label": label})

@@ -32,7 +32,7 @@ def answer(result: Any, folder: str | None = None) -> str:
     str
         At most 12 lines of at most 100 characters, but for long paths.
     """
-    text = "" if result.finding is None else result.finding.text(_WIDTH)
+    text: str = result.finding.text(_WIDTH)
     if folder is None:
         return text
     whole = isinstance(result, Analysis)

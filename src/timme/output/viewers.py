@@ -45,7 +45,7 @@ class View(NamedTuple):
 
 def views(analysis: Analysis) -> list[View]:
     """Return the views of a result: bodies with axes, and clusters."""
-    labels, cutoff = style.finding_labels(analysis), style.cutoff_of(analysis)
+    labels, cutoff = analysis.finding.labels, analysis.finding.cutoff
     kind = {"rigidity": "core", "compare": "cluster_of_first"}.get(analysis.made.recipe, "body")
     paint = style.group_colours(analysis)[: labels.max(initial=-1) + 1].tolist()
     groups = [Group(f"{kind}_{k}", k, colour) for k, colour in enumerate(paint, start=1)]
@@ -78,12 +78,7 @@ def pymol(analysis: Analysis) -> str:
     look = "cartoon" if structures.has_backbone(analysis) else "ribbon"
     every = views(analysis)
     for view in every:
-        lines += [
-            "hide everything",
-            "disable all",
-            "enable timme",
-            f"color {_hex(style.REST)}, timme",
-        ]
+        lines += ["hide everything", "disable all", "enable timme"]
         lines += [f"show {look}, timme", "show sticks, timme and organic"]
         lines.append(f"color {_hex(style.REST)}, timme")
         for name, value, colour in view.groups:
@@ -130,8 +125,8 @@ def vmd(analysis: Analysis) -> str:
     ]
     look = "NewCartoon" if structures.has_backbone(analysis) else "Licorice"
     every = views(analysis)
-    paints = {style.REST, *(group.colour for view in every for group in view.groups)}
-    paints |= {cone.colour for view in every for cone in view.cones}
+    paints = {style.REST, *style.group_colours(analysis).tolist()}
+    paints |= {group.colour for view in every for group in view.groups}
     numbers = {colour: _FIRST_COLOUR - 1 - k for k, colour in enumerate(sorted(paints))}
     lines += [f"color change rgb {k} {_row(_parts(c), ' ')}" for c, k in numbers.items()]
     for view in every:
