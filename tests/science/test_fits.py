@@ -153,6 +153,7 @@ def test_bodies_cut_by_the_box_are_refused() -> None:
     torn = Ensemble.from_array(snapshots % side, boxes=[side] * 3)
     body, rest = np.arange(30, 50), np.arange(30)
     for ask in (
+        lambda: bodies(torn),
         lambda: superpose(torn),
         lambda: principal_components(torn),
         lambda: hinge(torn, body=body, reference=rest),

@@ -110,28 +110,17 @@ def test_angles_about_a_given_axis_are_measured_about_it() -> None:
     )
 
 
-def test_in_a_plane_the_centre_of_rotation_is_found() -> None:
-    rng = np.random.default_rng(0)
-    still, swung = 5 * rng.normal(size=(20, 2)), 3 * rng.normal(size=(15, 2)) + [14, 0]
-    centre, angles = np.array([7.0, 2.0]), np.radians(np.linspace(-20, 20, 21))
-    turns = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in angles]
-    snapshots = np.array([[*still, *((swung - centre) @ turn.T + centre)] for turn in turns])
-    snapshots += rng.normal(0, 0.02, snapshots.shape)
-    found = hinge(Ensemble.from_array(snapshots), body=np.arange(20, 35), reference=np.arange(20))
-    assert found.kind == "hinge"
-    assert found.axis_error == 0
-    assert found.range == pytest.approx(40, rel=0.02)
-    assert np.linalg.norm(found.point[:2] - centre) < 0.1  # the first snapshot holds it as made
-
-
 @pytest.mark.parametrize("sites", [[70], [70, 80]], ids=["one", "two"])
 def test_points_and_lines_have_no_axis(sites: list[int]) -> None:
     ensemble = plant(5).ensemble
     for body, reference in ((sites, CORE), (CORE, sites)):
-        found = hinge(ensemble, body=body, reference=reference)
-        assert found.kind == "undefined"
+        chosen: Any = {"body": np.array(body), "reference": np.array(reference)}
+        found, between = hinge(ensemble, **chosen), screw(*ensemble.coordinates()[:2], **chosen)
+        for each in (found, between):
+            assert each.kind == "undefined"
+            assert np.isnan(each.axis).all()
         assert "no orientation" in found.verdict
-        assert np.isnan(found.axis).all()
+        assert ("the reference" if body is CORE else "the body") in between.verdict
 
 
 @pytest.mark.parametrize("n_snapshots", [2, 3, 20])

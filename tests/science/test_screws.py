@@ -94,16 +94,6 @@ def test_a_shift_is_a_translation_and_has_no_axis_of_turning() -> None:
     assert np.isnan(found.point).all()
 
 
-@pytest.mark.parametrize("sites", [B[:1], B[:2]], ids=["one", "two"])
-def test_a_body_that_is_a_point_or_a_line_is_undefined(sites: np.ndarray) -> None:
-    pair = two_bodies(np.random.default_rng(4), [0.3, 0, 0], np.zeros(3))
-    for body, still, who in ((sites, A, "the body"), (A, sites, "the reference")):
-        found = screw(*pair, body=body, reference=still)
-        assert found.kind == "undefined"
-        assert np.isnan(found.angle)
-        assert who in found.verdict
-
-
 def test_a_turn_across_the_line_of_middles_closes_and_one_along_it_twists() -> None:
     rng = np.random.default_rng(5)
     before = rng.normal(size=(36, 3))
