@@ -18,7 +18,7 @@ import pytest
 
 import timme
 from tests import naive
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, table_of
 from timme.analysis import tables
 
 HERE = Path(__file__).parent
@@ -70,12 +70,7 @@ def drifting_tracks() -> str:
     steps[:, :20] = steps[:, :1]
     tracks = np.cumsum(steps, axis=0) + rng.uniform(0, 100, (100, 2))
     tracks[:, :20] += rng.normal(scale=0.14, size=(100, 20, 2))
-    rows = [
-        f"{frame},{particle + 1},{x:.3f},{y:.3f}"
-        for frame, snapshot in enumerate(tracks)
-        for particle, (x, y) in enumerate(snapshot.tolist())
-    ]
-    return "\n".join(["frame,particle,x,y", *rows]) + "\n"
+    return table_of(tracks)
 
 
 def entries(text: str) -> dict[str, str]:
