@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -113,16 +116,10 @@ def test_snapshots_of_other_sites_are_refused() -> None:
 
 @pytest.mark.slow
 def test_pairs_that_differ_by_noise_alone_are_rigid_on_95_of_100_seeds() -> None:
-    kinds = [
-        screw(
-            *planted_bodies(
-                (60, 40), 2, kind="rigid", spans=[0.0], seed=seed
-            ).ensemble.coordinates(),
-            body=np.arange(60, 100),
-            reference=np.arange(60),
-        ).kind
-        for seed in range(100)
-    ]
+    chosen: Any = {"body": np.arange(60, 100), "reference": np.arange(60)}
+    plant = partial(planted_bodies, (60, 40), 2, kind="rigid", spans=[0.0])
+    pairs = (plant(seed=seed).ensemble.coordinates() for seed in range(100))
+    kinds = [screw(*pair, **chosen).kind for pair in pairs]
     assert kinds.count("rigid") >= 95
 
 
