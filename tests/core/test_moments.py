@@ -39,12 +39,6 @@ def measured(array: Coordinates, pairs: Ints | None = None, **options: Any) -> M
     return found
 
 
-def sigma_in_double(array: Coordinates, pairs: Ints) -> Floats:
-    vectors = array[:, pairs[:, 0]].astype(DOUBLE) - array[:, pairs[:, 1]]
-    sigma: Floats = np.linalg.norm(vectors, axis=2).std(axis=0)
-    return sigma
-
-
 def assert_close(found: Moments, array: Floats, weights: Any = None, boxes: Any = None) -> None:
     """Compare with the reference; coordinates of order 10 are exact to 1e-15."""
     for p, (a, b) in enumerate(all_pairs(array.shape[1])):
@@ -147,40 +141,37 @@ def test_single_precision_keeps_five_digits_of_sigma(ratio: float, n_frames: int
     rng = np.random.default_rng(int(ratio))
     places = 50 * rng.normal(size=(60, 3))
     moved = 50 / ratio * rng.normal(size=(n_frames, 60, 3))
-    assert_promised(places, moved)
+    assert_promised((places + moved).astype(SINGLE))
     # Jumps between two places leave no errors that average out.
-    assert_promised(places, 50 / ratio * rng.normal(size=(2, 60, 3))[rng.integers(0, 2, n_frames)])
+    jumps = 50 / ratio * rng.normal(size=(2, 60, 3))[rng.integers(0, 2, n_frames)]
+    assert_promised((places + jumps).astype(SINGLE))
 
 
-def assert_promised(places: Floats, moved: Floats) -> None:
-    array = (places + moved).astype(SINGLE)
-    pairs = all_pairs(len(places))
-    expected = sigma_in_double(array, pairs)
-    np.testing.assert_allclose(np.sqrt(measured(array).variance), expected, rtol=PROMISED)
+def assert_promised(array: Coordinates, tolerance: float = PROMISED) -> None:
+    """Compare σ with that of vectors in double precision."""
+    one, other = all_pairs(array.shape[1]).T
+    vectors = array[:, one].astype(DOUBLE) - array[:, other]
+    expected = np.linalg.norm(vectors, axis=2).std(axis=0)
+    np.testing.assert_allclose(np.sqrt(measured(array).variance), expected, rtol=tolerance)
 
 
 @pytest.mark.filterwarnings("ignore:overflow")  # which is told without compilation
 @pytest.mark.parametrize("scale", [1e-20, 1e-3, 1e18])
 def test_single_precision_holds_for_small_and_large_units(scale: float) -> None:
-    array = (scale * np.random.default_rng(0).normal(size=(98, 12, 3))).astype(SINGLE)
-    expected = sigma_in_double(array, all_pairs(12))
-    np.testing.assert_allclose(np.sqrt(measured(array).variance), expected, rtol=PROMISED)
+    array = scale * np.random.default_rng(0).normal(size=(98, 12, 3))
+    assert_promised(array.astype(SINGLE))
 
 
 def test_an_odd_first_frame_costs_no_digits() -> None:
     array = np.random.default_rng(0).normal(size=(98, 8, 3))
     array[0] *= 1e3
-    pairs = all_pairs(8)
-    for kind, tolerance in ((SINGLE, PROMISED), (DOUBLE, 1e-12)):
-        expected = sigma_in_double(array.astype(kind), pairs)
-        found = np.sqrt(measured(array.astype(kind)).variance)
-        np.testing.assert_allclose(found, expected, rtol=tolerance)
+    assert_promised(array.astype(SINGLE))
+    assert_promised(array, 1e-12)
 
 
 def test_fewer_than_64_snapshots_are_summed_in_double_precision() -> None:
     array = (30 + np.random.default_rng(0).normal(size=(63, 12, 3))).astype(SINGLE)
-    expected = sigma_in_double(array, all_pairs(12))
-    np.testing.assert_allclose(np.sqrt(measured(array).variance), expected, rtol=1e-12)
+    assert_promised(array, 1e-12)
 
 
 # ---- metrics -----------------------------------------------------------------------------------
