@@ -403,7 +403,7 @@ def adjusted_rand(first: Sequence[int], second: Sequence[int]) -> float:
 
 
 def autocorrelation(
-    series: Floats, replicas: Sequence[int], errors: Sequence[float] | None = None
+    series: Floats, replicas: Sequence[int], errors: Floats | None = None
 ) -> list[float]:
     """Mean over series of Σ d(t) d(t + k) / Σ d(t)², products within a replica alone.
 
@@ -443,7 +443,7 @@ def correlation_time(
     series: Floats,
     replicas: Sequence[int],
     *,
-    errors: Sequence[float] | None = None,
+    errors: Floats | None = None,
     corrected: bool = False,
 ) -> float:
     """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0.

@@ -98,10 +98,8 @@ class Objects(Described):
         if self.centred_on_sites and np.bincount(anchors).max(initial=0) <= 1:
             same = np.array_equal(anchors, np.arange(ensemble.n_sites))
             return ensemble if same else ensemble.select(anchors)
-        boxes, images = ensemble.frames.boxes, ensemble.images
-        ignored = isinstance(boxes, str) and boxes == "none"  # though steps see the boxes
-        seen = Images(np.zeros(ensemble.n_sites, np.int64)) if ignored else images
-        step = Centres(self.members, self.offsets, self.centre_weights, seen)
+        images = ensemble.images
+        step = Centres(self.members, self.offsets, self.centre_weights, images)
         return replace(
             ensemble,
             frames=ensemble.frames.then(step),
@@ -146,9 +144,9 @@ class Centres(Step):
         shifts = np.add.reduceat(offsets * self.weights[:, None], firsts, axis=1)
         return seen[:, firsts] + shifts, boxes
 
-    def n_sites(self, before: int) -> int:  # noqa: ARG002, other steps keep the number of sites
-        """Count the groups."""
-        return len(self.offsets) - 1
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:  # noqa: ARG002
+        """Return the numbers of groups and dimensions."""
+        return len(self.offsets) - 1, n_dimensions
 
     def select(self, sites: Ints) -> tuple[Centres, Ints]:
         """Keep some of the groups, and return which sites they need."""

@@ -385,9 +385,9 @@ class OnSphere(Step):
         axes = across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)
         return EARTH * np.stack(axes, axis=2), None
 
-    def n_dimensions(self, before: int) -> int:  # noqa: ARG002, of the sphere
-        """Return 3."""
-        return 3
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:  # noqa: ARG002
+        """Return the numbers of sites and dimensions."""
+        return n_sites, 3
 
 
 def _centres(objects: Objects, metric: str | None) -> Ensemble:

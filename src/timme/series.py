@@ -21,18 +21,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import fft
 
-from timme._arrays import Floats, Ints, numbers
+from timme._arrays import Floats, Ints
 
 Lengths = Sequence[int] | None
-Numbers = npt.ArrayLike | None
 
 
 def autocorrelation(
-    series: npt.ArrayLike, *, replicas: Lengths = None, errors: Numbers = None
-) -> Floats:
+    series: Floats, *, replicas: Lengths = None, errors: Floats | None = None
+) -> tuple[Floats, Floats, float]:
     """Return the autocorrelation averaged over series, each of which counts the same.
 
     As in the variance of a mean, sums of products are divided by the number of all values of a
@@ -40,33 +38,57 @@ def autocorrelation(
 
     Parameters
     ----------
-    series : array_like, shape (series, snapshots) or (snapshots,)
+    series : ndarray, shape (series, snapshots) or (snapshots,)
         Values in their order; NaN where none was seen. Constant series do not count.
     replicas : sequence of int, optional
         Number of snapshots of each independent run; one run by default.
-    errors : array_like, shape (series,), optional
+    errors : ndarray, shape (series,), optional
         Variance of the independent errors of the values. A series then counts by the share of its
         variance that is left.
 
     Returns
     -------
-    ndarray, shape (lags,)
+    correlation : ndarray, shape (lags,)
         1 at lag 0, for as many lags as the longest run has snapshots; 1, 0, 0, … if all series
         are constant, or vary by no more than their errors may.
+    products : ndarray, shape (lags,)
+        Mean number of products at each lag.
+    longest : float
+        The longest possible τ.
 
     Examples
     --------
-    >>> autocorrelation([0.0, 0.0, 1.0, 1.0])
+    >>> autocorrelation(np.array([0.0, 0.0, 1.0, 1.0]))[0]
     array([ 1.  ,  0.25, -0.5 , -0.25])
     """
-    return _correlate(series, replicas, errors)[0]
+    values = np.atleast_2d(series)
+    n_series, n_snapshots = values.shape
+    lengths = [n_snapshots] if replicas is None else replicas
+    total, products, subtracted = np.zeros(max(lengths)), np.zeros(max(lengths)), 0.0
+    for row, error in zip(values, np.zeros(n_series) if errors is None else errors, strict=True):
+        seen = ~np.isnan(row)
+        n_seen = max(1, np.count_nonzero(seen))
+        pairs = _lagged_products(seen * 1.0, lengths)
+        products += pairs / n_series
+        deviation = np.where(seen, row - row[seen].sum() / n_seen, 0.0)
+        variance = deviation @ deviation / n_seen
+        # Rounding of the mean of equal values is no motion.
+        if variance > (1e-12 * np.abs(row[seen]).max(initial=0.0)) ** 2:
+            total += (_lagged_products(deviation, lengths) + error / n_seen * pairs) / variance
+            subtracted += n_seen * error / variance
+    total[0] -= subtracted
+    # The variance of n errors is known to √(2/n) of itself.
+    if total[0] <= subtracted * np.sqrt(2 / n_snapshots):
+        total = np.append(1.0, np.zeros(len(total) - 1))
+    # Runs in which nothing changes hold one value each, so τ is at most Σ l² / n.
+    return total / total[0], products, sum(length**2 for length in lengths) / n_snapshots
 
 
 def correlation_time(
-    series: npt.ArrayLike,
+    series: Floats,
     *,
     replicas: Lengths = None,
-    errors: Numbers = None,
+    errors: Floats | None = None,
     corrected: bool = False,
 ) -> float:
     """Return the number of snapshots after which values are as good as independent.
@@ -88,7 +110,7 @@ def correlation_time(
     float
         τ = 1 + 2 Σ ρ(k) in snapshots, at least 1; about 2 t for ρ(k) = exp(−k/t).
     """
-    correlation, products, longest = _correlate(series, replicas, errors)
+    correlation, products, longest = autocorrelation(series, replicas=replicas, errors=errors)
     time = _summed(correlation, exponential=corrected)
     if not corrected or time <= 1.0:
         return time
@@ -98,11 +120,11 @@ def correlation_time(
 
 
 def effective_size(
-    series: npt.ArrayLike,
+    series: Floats,
     *,
     replicas: Lengths = None,
-    weights: Numbers = None,
-    errors: Numbers = None,
+    weights: Floats | None = None,
+    errors: Floats | None = None,
     corrected: bool = False,
 ) -> float:
     """Return the number of independent values that series hold.
@@ -111,7 +133,7 @@ def effective_size(
     ----------
     series, replicas
         As for :func:`autocorrelation`.
-    weights : array_like, shape (snapshots,), optional
+    weights : ndarray, shape (snapshots,), optional
         Weights of the snapshots, which count as (Σ w)² / Σ w² of them.
     errors
         As for :func:`autocorrelation`.
@@ -130,23 +152,21 @@ def effective_size(
     (500.0, 500.0)
     """
     time = correlation_time(series, replicas=replicas, errors=errors, corrected=corrected)
-    seen = ~np.isnan(np.atleast_2d(numbers(series, "series")))
-    n_seen = float(seen.sum(axis=1).mean())
+    n_seen = np.count_nonzero(~np.isnan(series)) / len(np.atleast_2d(series))
     if weights is not None:
-        given = numbers(weights, "weights")
-        n_seen *= given.sum() ** 2 / (given @ given) / len(given)
-    return max(1.0, n_seen / time)
+        n_seen *= weights.sum() ** 2 / (weights @ weights) / len(weights)
+    return max(1.0, float(n_seen) / time)
 
 
 def draw_runs(
-    n_blocks: int | Sequence[int], length: int, *, n_draws: int, seed: int = 0, wrap: bool = True
+    n_blocks: Sequence[int], length: int, *, n_draws: int, seed: int = 0, wrap: bool = True
 ) -> Ints:
     """Return draws of runs of consecutive blocks, with replacement.
 
     Parameters
     ----------
-    n_blocks : int or sequence of int
-        Number of blocks, or of those of each replica: no run crosses from one into the next.
+    n_blocks : sequence of int
+        Number of blocks of each replica: no run crosses from one into the next.
     length : int
         Blocks of a run; a replica with fewer is drawn as a whole.
     n_draws : int
@@ -164,13 +184,11 @@ def draw_runs(
 
     Examples
     --------
-    >>> draw_runs(6, 3, n_draws=2)
+    >>> draw_runs([6], 3, n_draws=2)
     array([[5, 0, 1, 3, 4, 5],
            [0, 1, 2, 0, 1, 2]])
     """
-    counts = np.atleast_1d(np.asarray(n_blocks, np.int64))
-    if counts.ndim != 1 or counts.min(initial=1) < 1 or length < 1:
-        raise ValueError(f"runs and replicas need 1 block at least, got {length} and {n_blocks}")
+    counts = np.asarray(n_blocks)
     size = np.repeat(counts, counts)  # of the replica of each block
     first = np.repeat(np.cumsum(counts) - counts, counts)
     n_total = len(size)
@@ -204,39 +222,6 @@ def count_drawn(drawn: Ints, n_blocks: int) -> Ints:
     """
     places = drawn + n_blocks * np.arange(len(drawn))[:, None]
     return np.bincount(places.ravel(), minlength=n_blocks * len(drawn)).reshape(-1, n_blocks)
-
-
-def _correlate(
-    series: npt.ArrayLike, replicas: Lengths, errors: Numbers
-) -> tuple[Floats, Floats, float]:
-    """Autocorrelation, the mean number of products at each lag, and the longest possible τ."""
-    values = np.atleast_2d(numbers(series, "series"))
-    n_series, n_snapshots = values.shape if values.ndim == 2 else (0, 0)
-    lengths = [n_snapshots] if replicas is None else [int(length) for length in replicas]
-    if n_series == 0 or sum(lengths) != n_snapshots or min(lengths) < 1:
-        raise ValueError(
-            "series need shape (series, snapshots), and replicas at least 1 of these each, "
-            f"got shape {values.shape} and replicas of {lengths} snapshots"
-        )
-    total, products, subtracted = np.zeros(max(lengths)), np.zeros(max(lengths)), 0.0
-    variances = np.zeros(n_series) if errors is None else numbers(errors, "errors")
-    for row, error in zip(values, variances, strict=True):
-        seen = ~np.isnan(row)
-        n_seen = max(1, np.count_nonzero(seen))
-        pairs = _lagged_products(seen * 1.0, lengths)
-        products += pairs / n_series
-        deviation = np.where(seen, row - row[seen].sum() / n_seen, 0.0)
-        variance = deviation @ deviation / n_seen
-        # Rounding of the mean of equal values is no motion.
-        if variance > (1e-12 * np.abs(row[seen]).max(initial=0.0)) ** 2:
-            total += (_lagged_products(deviation, lengths) + error / n_seen * pairs) / variance
-            subtracted += n_seen * error / variance
-    total[0] -= subtracted
-    # The variance of n errors is known to √(2/n) of itself.
-    if total[0] <= subtracted * np.sqrt(2 / n_snapshots):
-        total = np.append(1.0, np.zeros(len(total) - 1))
-    # Runs in which nothing changes hold one value each, so τ is at most Σ l² / n.
-    return total / total[0], products, sum(length**2 for length in lengths) / n_snapshots
 
 
 def _lagged_products(values: Floats, lengths: Sequence[int]) -> Floats:

@@ -65,8 +65,7 @@ def chain(
     6
     """
     steps = link_length * directions((n_snapshots, n_links), np.random.default_rng(seed))
-    start = np.zeros((n_snapshots, 1, 3))
-    joints = np.concatenate([start, np.cumsum(steps, axis=1)], axis=1)
+    joints = np.cumsum(np.pad(steps, ((0, 0), (1, 0), (0, 0))), axis=1)
     bonds = np.column_stack([np.arange(n_links), np.arange(1, n_links + 1)])
     return Ensemble.from_array(joints, atoms=Atoms.unnamed(n_links + 1, bonds=bonds))
 
@@ -159,10 +158,8 @@ def bodies(
     array([-30., -15.,   0.,  15.,  30.])
     """
     if len(spans) != len(sizes) - 1 or kind not in _KINDS:
-        raise ValueError(
-            f"bodies need one of {', '.join(_KINDS)} and a span for each body but the first, "
-            f"got {kind!r} and {len(spans)} spans for {len(sizes)} bodies"
-        )
+        needed = f"bodies need one of {', '.join(_KINDS)} and a span for each body but the first"
+        raise ValueError(f"{needed}, got {kind!r} and {len(spans)} spans for {len(sizes)} bodies")
     rng = np.random.default_rng(seed)
     shapes, joints = _arrange(sizes, rng)
     axes, points = np.full((2, len(sizes), 3), np.nan)
@@ -172,15 +169,16 @@ def bodies(
         path = span * np.linspace(-0.5, 0.5, n_snapshots)
         axis = _across(shapes[body].mean(axis=0), rng)
         points[body] = joints[body]
-        axes[body] = axis if kind in ("hinge", "screw", "translation") else np.nan
-        angles[:, body] = np.radians(path) if kind in ("hinge", "screw") else 0.0
-        along = {"translation": path, "screw": _PITCH * angles[:, body]}
-        shifts[:, body] = along.get(kind, 0.0)
+        if kind in ("hinge", "screw", "translation"):
+            axes[body] = axis
+        angles[:, body] = np.radians(path) * (kind in ("hinge", "screw"))
+        shifts[:, body] = {"translation": path, "screw": _PITCH * angles[:, body]}.get(kind, 0.0)
         turns, moves = (values[:, body, None] * axis for values in (angles, shifts))
+        reach = np.radians(span) / 4
         if kind in ("ball", "diffuse"):
-            turns = np.radians(span) / 4 * rng.normal(size=(n_snapshots, 3))
+            turns = reach * rng.normal(size=(n_snapshots, 3))
         if kind == "diffuse":
-            reach = np.radians(span) / 4 * np.linalg.norm(shapes[body].mean(axis=0))
+            reach *= np.linalg.norm(shapes[body].mean(axis=0))
             moves = reach * rng.normal(size=(n_snapshots, 3))
         matrices = Rotation.from_rotvec(turns).as_matrix().swapaxes(1, 2)
         moves = moves[:, None] + joints[body]
@@ -197,14 +195,13 @@ def elastic(
     n_snapshots: int = 100,
     *,
     density: float = 0.05,
-    motion: float = 1.0,
     jitter: float = 0.1,
     seed: int = 0,
 ) -> Ensemble:
     """Return a soft solid in open space, bent by a few slow waves.
 
     Neighbouring sites move together as in a protein: the waves are longer than half of the cube,
-    and change little from one snapshot to the next.
+    and change little from one snapshot to the next. Each coordinate has a standard deviation of 1.
 
     Parameters
     ----------
@@ -212,8 +209,6 @@ def elastic(
         Sizes.
     density : float, optional
         Sites per volume; by default about that of the heavy atoms of a protein, in Å.
-    motion : float, optional
-        Standard deviation of each coordinate due to all waves.
     jitter : float, optional
         Standard deviation of the independent noise on every coordinate.
     seed : int, optional
@@ -239,10 +234,9 @@ def elastic(
     phases = rng.uniform(0, 2 * np.pi, n_waves)
     # The mean square is 1/3 for a component of a unit vector, and 1/2 for a cosine.
     waves = np.cos(vectors @ places.T + phases[:, None])[:, :, None]
-    waves = waves * directions((n_waves,), rng)[:, None] * np.sqrt(6 / n_waves) * motion
+    waves = waves * directions((n_waves,), rng)[:, None] * np.sqrt(6 / n_waves)
     strengths = relaxing((n_snapshots, n_waves), -1 / np.log(0.95), rng).astype(np.float32)
-    snapshots = strengths @ waves.reshape(n_waves, -1).astype(np.float32)
-    snapshots = snapshots.reshape(n_snapshots, n_sites, 3)
+    snapshots = np.tensordot(strengths, waves.astype(np.float32), 1)
     snapshots += np.float32(jitter) * rng.standard_normal(snapshots.shape, np.float32) + places
     return Ensemble.from_array(snapshots)
 

@@ -27,6 +27,7 @@ from timme import (
     synthetic,
 )
 from timme.analysis import measurement
+from timme.analysis.settings import Settings
 from timme.engine.checkpoint import Checkpoint
 from timme.fluctuations import from_matrix
 
@@ -204,7 +205,7 @@ class Watch:
 
 def test_phases_are_announced() -> None:
     watch = Watch()
-    analyse(PLANTED, progress=watch)
+    analyse(PLANTED, settings=Settings(), progress=watch)
     assert watch.phases[:3] == ["choosing pairs", "measuring σ", "resampling"]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests import naive
 from timme import objects
 from timme.ensemble import Atoms, Ensemble, Images
+from timme.ensemble.frames import OpenSpace
 
 SNAPSHOTS = np.random.default_rng(0).normal(size=(5, 6, 3))
 BONDS = [(0, 1), (1, 2), (2, 3), (4, 5)]
@@ -125,7 +126,7 @@ def test_members_far_apart_are_not_moved_where_images_do_not_count(whole: str) -
     if whole == "one molecule":
         ensemble = replace(ensemble, images=Images(np.zeros(6, np.int64)))
     else:
-        ensemble = replace(ensemble, frames=replace(ensemble.frames, boxes="none"))
+        ensemble = replace(ensemble, frames=ensemble.frames.then(OpenSpace()))
     found = objects.groups(ensemble, [[0, 1, 2, 3, 4, 5]]).centres().coordinates()[:, 0]
     assert found == pytest.approx(3 * SNAPSHOTS.mean(axis=1), abs=1e-13)
 

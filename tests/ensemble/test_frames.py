@@ -32,11 +32,8 @@ class Means(Step):
         needed = np.unique(np.concatenate([self.first[sites], self.first[sites] + 1]))
         return Means(np.searchsorted(needed, self.first[sites])), needed
 
-    def n_sites(self, before: int) -> int:
-        return min(before, len(self.first))
-
-    def n_dimensions(self, before: int) -> int:
-        return before - 1
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:
+        return min(n_sites, len(self.first)), n_dimensions - 1
 
 
 def frames() -> Frames:
@@ -78,5 +75,4 @@ def test_boxes_are_replaced_before_steps_and_taken_away_after() -> None:
     found = given_boxes.read(1, 2)[1]
     assert found is not None
     np.testing.assert_array_equal(found, mine[:1])
-    assert Frames(some.source, some.numbers, boxes="none").read(0, 2)[1] is None
     assert given_boxes.then(OpenSpace()).read(0, 2)[1] is None

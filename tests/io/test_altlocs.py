@@ -90,15 +90,3 @@ def test_all_models_keep_the_same_location(tmp_path: Path) -> None:
     assert heights(found) == [1]
     assert found.numbers is not None
     assert found.numbers.tolist() == [2, 4, 6]  # places in the file
-
-
-@pytest.mark.parametrize(("occupancies", "expected"), [((1, 0, 0), 1), ((1, 1, 1), 0), ((0,), 0)])
-def test_atoms_of_occupancy_zero_are_noted_unless_all_are(
-    occupancies: Sequence[float], expected: int, tmp_path: Path
-) -> None:
-    lines = list[str]()
-    for number, each in enumerate(occupancies, 1):
-        lines += residue(number, [("", each)])
-    notes = [note for note in draft(pdb(tmp_path, lines)).notes if "occupancy 0" in note]
-    assert len(notes) == expected
-    assert all("6 atoms, such as A/ALA 2/N" in note for note in notes)

@@ -34,7 +34,7 @@ REFUSED_NOW = {
     "built/cut.nc in part": "2.11",
     "built/nanometres.pdb": "5.3",
 }
-READ_NOW = {"ARC": "2.1"}
+READ_NOW = {"ARC": "2.1", "MMTF": "2.1"}
 CHANGED: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(
         ("PRM TRJ", "PRM TRJ_bz2", "PRMncdf TRJncdf", "PRMpbc TRJpbc_bz2"), ("2.1", BY_MDANALYSIS)

@@ -52,20 +52,19 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        (".", IsADirectoryError, "name a file in it"),
+        (".", ValueError, "regular file is needed"),
         ("none.pdb", FileNotFoundError, "No such file.*check its name"),
         ("empty.pdb", ValueError, "is empty"),
         ("a.rst7", ValueError, "not read: .*cpptraj"),
         ("CONFIG", ValueError, "not read: .*ase convert"),
         ("a.traj", ValueError, r"ase\.io\.read"),
-        ("a.sdf", ValueError, "obabel"),
     ],
 )
 def test_a_refusal_is_one_line_with_a_remedy(
     name: str, error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     written(tmp_path, "", "empty.pdb")
-    for other in ("a.rst7", "CONFIG", "a.traj", "a.sdf"):
+    for other in ("a.rst7", "CONFIG", "a.traj"):
         written(tmp_path, "text", other)
     with pytest.raises(error, match=message) as caught:
         checked_file(tmp_path / name)
@@ -89,7 +88,7 @@ def test_compression_line_ends_and_marks_do_not_matter(tmp_path: Path) -> None:
 def test_a_compressed_file_cut_anywhere_is_refused(pack: Any, tmp_path: Path) -> None:
     data, suffix = pack(bytes(1000) + b"text"), ".gz" if pack is gzip.compress else ".bz2"
     for size in range(1, len(data)):
-        with pytest.raises(ValueError, match=r"damaged or cut off|not a gzip file"):
+        with pytest.raises(ValueError, match=r"not a whole .* file"):
             read_bytes(written(tmp_path, data[:size], f"a{suffix}"))
 
 
@@ -128,7 +127,7 @@ def test_a_header_that_does_not_fit_the_size_of_the_file_is_refused(tmp_path: Pa
     huge = data.replace(b"(4, 3, 2), }" + b" " * 9, b"(4000000, 300000, 2), }"[:21])
     for damaged in (fewer, huge, data + b"1", data[:-1], data[:90], data[:5]):
         assert damaged != data
-        with pytest.raises(ValueError, match=r"a\.npy: (its header|not an array)"):
+        with pytest.raises(ValueError, match=r"a\.npy: not an array of real numbers"):
             open_npy(written(tmp_path, damaged, "a.npy"))
 
 
@@ -138,7 +137,7 @@ def test_a_header_that_does_not_fit_the_size_of_the_file_is_refused(tmp_path: Pa
 def test_arrays_of_other_things_than_real_numbers_are_refused(
     array: object, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=r"a\.npy: not an array of (real )?numbers.*numpy\.save"):
+    with pytest.raises(ValueError, match=r"a\.npy: not an array of real numbers.*numpy\.save"):
         open_npy(written(tmp_path, npy(tmp_path, array), "a.npy"))
 
 
@@ -181,39 +180,48 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     Handler.requests.clear()
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=httpd.serve_forever, args=(0.01,))
     thread.start()
-    yield f"http://127.0.0.1:{httpd.server_port}/download"
+    address = f"http://127.0.0.1:{httpd.server_port}/download"
+    monkeypatch.setenv("TIMME_PDB_SERVER", address)
+    yield
     httpd.shutdown()
     thread.join()
     httpd.server_close()
 
 
-def test_an_entry_is_downloaded_once_and_kept(tmp_path: Path, server: str) -> None:
-    path = fetch(" 1BNR", cache=tmp_path, server=server)
-    assert path == fetch("1bnr", cache=tmp_path, server=server) == tmp_path / "1bnr.cif.gz"
+@pytest.mark.usefixtures("server")
+def test_an_entry_is_downloaded_once_and_kept(tmp_path: Path) -> None:
+    path = fetch(" 1BNR")
+    assert path == fetch("1bnr") == tmp_path / "timme" / "1bnr.cif.gz"
     assert Handler.requests == ["/download/1bnr.cif.gz"]
     assert b"_atom_site" in read_bytes(path)
 
 
+@pytest.mark.usefixtures("server")
 @pytest.mark.parametrize("code", ["1cut", "1bad", "1xyz"])
-def test_nothing_is_kept_of_a_download_that_failed(tmp_path: Path, server: str, code: str) -> None:
+def test_nothing_is_kept_of_a_download_that_failed(tmp_path: Path, code: str) -> None:
     with pytest.raises((OSError, ValueError), match=f"{code}.*give the file itself") as caught:
-        fetch(code, cache=tmp_path, server=server)
+        fetch(code)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("code", ["bnr", "1bnrx", "../1bnr", "", "pdb_1bnr"])
-def test_invalid_codes_are_not_fetched(tmp_path: Path, code: str) -> None:
+def test_invalid_codes_are_not_fetched(code: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(code))):
-        fetch(code, cache=tmp_path, server="http://127.0.0.1:9")
+        fetch(code)
 
 
-def test_other_addresses_than_of_the_web_are_refused(tmp_path: Path) -> None:
+def test_other_addresses_than_of_the_web_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TIMME_PDB_SERVER", "file:///etc")
     with pytest.raises(ValueError, match="starts with http"):
-        fetch("1bnr", cache=tmp_path, server="file:///etc")
+        fetch("1bnr")

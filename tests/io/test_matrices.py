@@ -90,11 +90,12 @@ def test_aligned_errors_are_the_larger_of_both_directions(content: Any, tmp_path
         ("a.npy", npy(SYMMETRIC * np.nan), "holds NaN: write inf"),
         ("a.csv", "0,x\n1,0\n", "not a matrix of numbers"),
         ("a.csv", ",1.5,3.5\n1.5,0,2\n3.5,2,0\n", "not a matrix of numbers"),  # no names
-        ("a.npy", b"PK\x03\x04" + bytes(100), "not an array of numbers"),  # of numpy.savez
+        ("a.npy", b"PK\x03\x04" + bytes(100), "not an array of real numbers"),  # of numpy.savez
         ("a.json", "{", "not a JSON file"),
         ("a.json", "[" * 100_000, "not a JSON file"),
         ("a.json", "[]", "'predicted_aligned_error', 'pae'"),
-        ("a.json", '{"residue1": [0], "residue2": [1], "distance": [2]}', "holds NaN|not a JSON"),
+        ("a.json", '{"residue1": [1, 2], "residue2": [1, 2], "distance": [2, 3]}', "holds NaN"),
+        ("a.json", '{"pae": [[1, 2]]}', "not a JSON file of aligned errors"),
         ("a.mtx", MARKET + "3 3 2\n1 2 0.5\n", "Expected another 1"),
         ("a.mtx", MARKET + "1 1 1\n1 1 0,5\n", "commas"),
         ("a.mtx", MARKET + "2000000000 2000000000 1\n1 2 0.5\n", "announces 2,000,000,000 rows"),

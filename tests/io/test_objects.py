@@ -20,8 +20,10 @@ def test_other_atoms_and_other_objects_are_refused_with_what_to_pass() -> None:
     assert read(ase.Atoms("OH2", PLACES[0])).coordinates().shape == (1, 3, 3)
     with pytest.raises(ValueError, match="need the same atoms in one order"):
         read([ase.Atoms("OH2", PLACES[0]), ase.Atoms("HOH", PLACES[1])])
-    with pytest.raises(TypeError, match="cannot take object: pass a file"):
+    with pytest.raises(ValueError, match=r"coordinates are real numbers .* got object"):
         read(object())
+    with pytest.raises(TypeError, match="tables are read one at a time"):
+        read([pd.DataFrame({"x": [1.0]})] * 2)
 
 
 @pytest.mark.filterwarnings("ignore:Element information")

@@ -120,7 +120,6 @@ def test_atoms_in_any_order_are_matched_by_name(text: Any, tmp_path: Path) -> No
     assert plain.numbers is not None
     assert plain.numbers.tolist() == list(range(1, 16))
     assert found.numbers is None  # places differ between models
-    assert any("another order" in note for note in found.notes)
 
 
 def test_models_that_differ_are_refused_or_share_their_common_atoms(tmp_path: Path) -> None:

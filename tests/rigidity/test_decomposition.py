@@ -93,10 +93,10 @@ def test_what_is_rigid_without_bonds_joins_below_a_bond_of_any_energy(energy: fl
 @pytest.mark.parametrize(
     ("bonds", "bars", "message"),
     [
-        ([], [], "at least 1 body, got a network of none"),
+        ([], [], "a network needs at least 1 body"),
         ([(0, 2)], [5], "bodies of bonds range from 0 to 1, got 0 to 2"),
         ([(1, 1)], [5], "from a body to itself"),
-        ([(0, 1)], [7], r"a bond has 1 to 6 bars, got \[7\]"),
+        ([(0, 1)], [7], "a bond has 1 to 6 bars"),
     ],
 )
 def test_an_impossible_network_is_refused(bonds: list[Bond], bars: list[int], message: str) -> None:

@@ -14,6 +14,7 @@ from tests.golden import load_science
 from tests.golden.digests import digest
 from tests.golden.systems import SHARED, barnase_nmr
 from tests.rigidity.structures import joined, molecule, ring, structure
+from timme.engine.checkpoint import Run
 from timme.ensemble import Ensemble
 from timme.rigidity import decompose, dilute, network, perturbed, stability, together
 
@@ -65,10 +66,12 @@ def test_snapshots_count_by_their_weight() -> None:
 
 def test_threads_find_the_same_bits_and_report_every_snapshot() -> None:
     told: list[tuple[int, int]] = []
+
+    def report(done: int, total: int) -> None:
+        told.append((done, total))
+
     serial, shared = (
-        together(
-            waters(), -1.0, waters=True, workers=count, progress=lambda *done: told.append(done)
-        )
+        together(waters(), -1.0, waters=True, run=Run.of(count, progress=report))
         for count in (1, 3)
     )
     for name in ("fractions", "apart", "floppy_modes", "largest", "stability"):

@@ -96,11 +96,10 @@ def test_lags_and_distances_without_enough_blocks_have_no_error() -> None:
     assert np.isfinite(found.along_error[0]).tolist() == [True, False]
 
 
-def test_subtracting_the_drift_makes_walkers_part_with_a_note() -> None:
+def test_subtracting_the_drift_makes_walkers_part() -> None:
     found = two_point(walkers(1, 12), [0.0, 30.0], drift=True)
     expected = -0.01 / 12  # mean square in one direction, divided by their number
     assert found.along[0, 0] == pytest.approx(expected, abs=4.3 * found.along_error[0, 0])
-    assert "mean displacement" in found.notes[0]
 
 
 def test_bad_bins_and_lags_are_refused() -> None:

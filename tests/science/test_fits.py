@@ -14,7 +14,7 @@ from tests.science import motion_naive as naive
 from tests.strategies import seeds
 from timme.ensemble import Ensemble
 from timme.motion import Hinge, bodies, hinge, principal_components, rmsf, superpose
-from timme.motion.fits import degeneracy, fit, shape_of
+from timme.motion.fits import fit, shape_of
 from timme.synthetic import bodies as planted_bodies
 
 
@@ -73,25 +73,24 @@ def test_the_noise_of_a_body_is_what_was_put_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("places", "words"),
+    "places",
     [
-        ([[1.0, 2, 3]], "single site"),
-        ([[1.0, 2, 3]] * 4, "are at one point"),
-        ([[1e9, 0, 0], [1e9 + 1, 0, 0], [1e9, 1, 0]], "at one point, to rounding"),
-        ([[0.0, 0, 0], [1, 1, 1]], "on a line"),
-        ([[0.0, 0, 0], [1, 1, 1], [3, 3, 3]], "on a line"),
+        [[1.0, 2, 3]],
+        [[1.0, 2, 3]] * 4,
+        [[1e9, 0, 0], [1e9 + 1, 0, 0], [1e9, 1, 0]],
+        [[0.0, 0, 0], [1, 1, 1]],
+        [[0.0, 0, 0], [1, 1, 1], [3, 3, 3]],
     ],
     ids=["one", "point", "far", "two", "line"],
 )
-def test_points_and_lines_have_no_rotation(places: list[list[float]], words: str) -> None:
+def test_points_and_lines_have_no_rotation(places: list[list[float]]) -> None:
     shape = np.array(places)
     turned = shape @ Rotation.from_rotvec([0.3, 0.2, 0.1]).as_matrix().T
     poses = fit(shape, turned[None])
     assert not poses.unique.any()
     assert np.isnan(poses.rotations).all()
     np.testing.assert_allclose(poses.centres[0], turned.mean(axis=0))
-    assert words in degeneracy(shape)
-    assert words in shape_of(np.stack([shape, turned])).verdict
+    assert "at one point or on a line" in shape_of(np.stack([shape, turned])).verdict
 
 
 def test_streaming_gives_what_one_block_does(monkeypatch: pytest.MonkeyPatch) -> None:

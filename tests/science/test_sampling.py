@@ -9,7 +9,7 @@ from tests.families import relaxing
 from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
-from timme.confidence.bootstrap import Sampling, count_independent, distances
+from timme.confidence.bootstrap import Compared, Sampling, count_independent, distances
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 
@@ -17,12 +17,7 @@ from timme.fluctuations import measure
 @pytest.mark.parametrize("name", CHOICES)
 def test_samples_of_golden_systems_are_as_many(name: str) -> None:
     case = judged(name)
-    found = count_independent(
-        case.objects,
-        case.sigma,
-        metric=case.options["metric"],
-        noise=case.options["noise"],
-    )
+    found = count_independent(case.compared)
     # All pairs are listed in another order than they were: other 300 of the slow ones are taken,
     # whose mean correlation time has a standard error of some 1 %.
     tolerance = 1e-9 if CHOICES[name].near or len(case.sigma.pairs) < 3_000 else 0.03
@@ -35,7 +30,7 @@ def test_samples_of_golden_systems_are_as_many(name: str) -> None:
 
 def sampled(array: Floats) -> Sampling:
     made = objects.points(Ensemble.from_array(array))
-    return count_independent(made, measure(made, pairs.all(made)))
+    return count_independent(Compared(made, measure(made, pairs.all(made))))
 
 
 def swinging(n_snapshots: int, time: float, seed: int = 0) -> Floats:

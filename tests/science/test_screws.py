@@ -110,7 +110,7 @@ def test_a_turn_across_the_line_of_middles_closes_and_one_along_it_twists() -> N
 
 
 def test_snapshots_of_other_sites_are_refused() -> None:
-    with pytest.raises(ValueError, match="the same sites in two snapshots"):
+    with pytest.raises(ValueError, match="must have the same shape"):
         screw(np.zeros((4, 3)), np.zeros((5, 3)), body=B, reference=A)
 
 

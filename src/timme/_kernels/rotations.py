@@ -79,13 +79,12 @@ def average(moments, rotations, vectors, ends, turns, reduced, means, mean_vecto
                     for k in range(3):
                         value += turns[t, 3 * k + i] * rotations[ends[end], t, 3 * k + j]
                     means[end, 3 * i + j] += value
-    kept, mean = 0.0, np.empty(9)
+    kept = 0.0
     for i in range(3):
         mean_vector[i] /= len(turns)
         kept += reduced * mean_vector[i] ** 2
     for end in range(2):
-        for k in range(9):
-            mean[k] = means[end, k] / len(turns)
+        mean = means[end] / len(turns)
         for i in range(3):
             for j in range(3):
                 value = 0.0
@@ -99,7 +98,7 @@ def average(moments, rotations, vectors, ends, turns, reduced, means, mean_vecto
 @compiled
 def turn_union(rotations, vectors, ends, turns, reduced, means, mean_vector):
     """Fill the rotations of a union that fit its mean shape best, where they are clear."""
-    product, turn = np.empty(9), np.empty(9)
+    product = np.empty(9)
     for t in range(len(turns)):
         for i in range(3):
             for j in range(3):
@@ -108,9 +107,7 @@ def turn_union(rotations, vectors, ends, turns, reduced, means, mean_vector):
                     for k in range(3):
                         value += rotations[ends[end], t, 3 * i + k] * means[end, 3 * j + k]
                 product[3 * i + j] = value
-        if to_rotation(product, turn):
-            for k in range(9):
-                turns[t, k] = turn[k]
+        to_rotation(product, turns[t])
 
 
 @compiled
@@ -122,15 +119,11 @@ def unite(sizes, moments, rotations, centres, pairs, steps, grown, union):
     filled. Bodies are taken to be rigid: what moves within them is the same before and after.
     """
     means, mean_vector = np.empty((2, 9)), np.empty(3)
-    vectors = np.empty((centres.shape[1], 3))
     for p in range(len(pairs)):
         ends, turns = pairs[p], union[p]
         larger = ends[0] if sizes[ends[0]] >= sizes[ends[1]] else ends[1]
-        for t in range(len(turns)):
-            for k in range(9):
-                turns[t, k] = rotations[larger, t, k]
-            for k in range(3):
-                vectors[t, k] = centres[ends[0], t, k] - centres[ends[1], t, k]
+        turns[:] = rotations[larger]
+        vectors = centres[ends[0]] - centres[ends[1]]
         reduced = sizes[ends[0]] * sizes[ends[1]] / (sizes[ends[0]] + sizes[ends[1]])
         total = 0.0
         for t in range(len(turns)):

@@ -139,7 +139,7 @@ def two_point(
     found = analyse(source, *others, **options)
     ensemble = choices.read_snapshots(source, others, found.made.settings)
     correlation = correlate(ensemble, distances, lags=lags, drift=drift)
-    return finish(replace(found, correlation=correlation), correlation.notes)
+    return finish(replace(found, correlation=correlation))
 
 
 def _standing(ensemble: Ensemble, text: str | None) -> tuple[Objects, Ints]:

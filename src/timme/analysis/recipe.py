@@ -163,8 +163,9 @@ def _of_snapshots(
     if settings.confidence is not False:
         announce(progress, "resampling")
         known: dict[str, Any] = {"min_size": max(2, settings.min_size), "seed": settings.seed}
-        known |= {"linkage": settings.linkage, "metric": metric, "noise": noise, "chance": chance}
-        confidence = assess(objects, sigma, tree, shown=shown.objects, run=Run.of(**how), **known)
+        known |= {"linkage": settings.linkage, "metric": metric, "noise": noise}
+        known |= {"shown": shown.objects, "run": Run.of(**how), "chance": chance}
+        confidence = assess(objects, sigma, tree, **known)
         found = replace(found, confidence=confidence)
     announce(progress, "finding rigid bodies")
     return _with_bodies(found, ensemble, settings)

@@ -13,7 +13,7 @@ from timme.analysis.choices import choose_shown, noted_warnings, read_snapshots,
 from timme.analysis.recipe import finish
 from timme.analysis.result import Analysis, Made, Rigidity, System, announce, title_of
 from timme.analysis.settings import RigiditySettings
-from timme.engine.checkpoint import Progress
+from timme.engine.checkpoint import Progress, Run
 from timme.ensemble import Ensemble, Frames
 from timme.ensemble.frames import ArraySource
 from timme.ensemble.residues import is_water, residue_index
@@ -86,11 +86,11 @@ def analyse_rigidity(
         many = None
         if chosen.ensemble or chosen.perturb is not None:
             announce(progress, "decomposing structures")
-            how |= {"workers": workers or chosen.workers, "client": client, "progress": progress}
+            run = Run.of(workers or chosen.workers, client, progress)
             models = ensemble
             if chosen.perturb is not None:
                 models = rigidity.perturbed(ensemble, copies=chosen.perturb, seed=chosen.seed)
-            many = rigidity.together(models, chosen.energy, sites=shown.objects, **how)
+            many = rigidity.together(models, chosen.energy, sites=shown.objects, run=run, **how)
     n_added, found = filled.n_sites - read.n_sites, rigidity.decompose(held, chosen.energy)
     flexibility = residue_flexibility(found, held, ensemble.sites)
     rigid = Rigidity(replace(held, notes=()), found, chosen.energy, flexibility, n_added, many)

@@ -1,8 +1,9 @@
 """How well supported clusters are: sampling, bootstrap support, separation, chance, levels."""
 
 from timme.confidence.assessment import ClusterRecord, Confidence, assess, levels_of_matrix
-from timme.confidence.bootstrap import Sampling, count_independent
+from timme.confidence.bootstrap import Compared, Sampling, count_independent
 
 __all__ = [
-    "ClusterRecord", "Confidence", "Sampling", "assess", "count_independent", "levels_of_matrix",
+    "ClusterRecord", "Compared", "Confidence", "Sampling", "assess", "count_independent",
+    "levels_of_matrix",
 ]  # fmt: skip

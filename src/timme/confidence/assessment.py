@@ -8,20 +8,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from timme._arrays import Floats, Ints, indices
+from timme._arrays import Floats, Ints
 from timme._text import Described
 from timme.confidence import bootstrap
 from timme.confidence.bootstrap import Compared, Sampling, count_independent
 from timme.confidence.chance import Chance, compare_with_chance
 from timme.confidence.levels import Silhouettes, silhouettes
-from timme.confidence.noise import Noise
 from timme.confidence.separation import Separation, ShownSigma, measure_shown, median, separate
-from timme.engine.checkpoint import DEFAULT, Run
-from timme.engine.moments import Metric
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import condensed
 from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, Lineage
-from timme.hierarchy.linking import Linkage
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 
@@ -70,25 +66,20 @@ class Confidence(Described):
 
     @property
     def trusted(self) -> tuple[ClusterRecord, ...]:
-        """Clusters that are well supported, largest first."""
-        found = [record for record in self.records if record.sure == "well supported"]
-        return tuple(sorted(found, key=lambda record: -record.size))
+        """Records of clusters that are well supported."""
+        return tuple(record for record in self.records if record.sure == "well supported")
 
 
-def assess(  # noqa: PLR0913, what was compared, and how
+def assess(
     objects: Objects,
     sigma: Fluctuations,
     hierarchy: Hierarchy,
     *,
-    shown: Ints | None = None,
     min_size: int = MIN_SIZE,
     n_draws: int = bootstrap.N_DRAWS,
     chance: bool = False,
-    linkage: Linkage = "single",
-    metric: Metric | None = None,
-    noise: Noise | None = None,
     seed: int = 0,
-    run: Run = DEFAULT,
+    **how: Any,
 ) -> Confidence:
     """Return how well the clusters of a hierarchy are supported.
 
@@ -100,8 +91,6 @@ def assess(  # noqa: PLR0913, what was compared, and how
         σ of the pairs that were linked.
     hierarchy : Hierarchy
         Hierarchy to which they were linked, or its restriction to the shown objects.
-    shown : array_like of int, optional
-        Objects in which clusters are counted; all by default.
     min_size : int, optional
         Shown objects that a cluster needs.
     n_draws : int, optional
@@ -109,16 +98,11 @@ def assess(  # noqa: PLR0913, what was compared, and how
     chance : bool, optional
         Whether clusters are compared with those of independent walkers; only for points that
         belong to no molecule.
-    linkage : {"single", "braced", "average"}, optional
-        How pairs were joined.
-    metric : str or callable, optional
-        As for :func:`timme.measure`.
-    noise : callable, optional
-        Variance that errors of positions add to pairs of points, if it was subtracted from `sigma`.
     seed : int, optional
         Seed of the random numbers.
-    run : Run, optional
-        How it is carried out.
+    **how
+        How pairs were measured and linked, if not by default: ``linkage``, ``metric``, ``noise``,
+        ``shown`` (objects in which clusters are counted) and ``run``.
 
     Returns
     -------
@@ -133,17 +117,14 @@ def assess(  # noqa: PLR0913, what was compared, and how
     >>> points = timme.objects.points(made.ensemble)
     >>> sigma = timme.measure(points, timme.pairs.within(points, 10.0))
     >>> found = assess(points, sigma, timme.link(sigma))
-    >>> [record.size for record in found.trusted]
-    [60, 40]
+    >>> sorted(record.size for record in found.trusted)
+    [40, 60]
     """
-    n_objects = len(objects)
-    seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
+    compared = Compared(objects, sigma, **how)
+    seen = np.arange(len(objects)) if compared.shown is None else compared.shown
     own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
     tree = condensed.condense(own, min_size=min_size)
-    compared = Compared(
-        objects, sigma, linkage, metric, noise, shown=None if shown is None else seen, run=run
-    )
-    sampling = count_independent(objects, sigma, metric=metric, noise=noise, seed=seed)
+    sampling = count_independent(compared, seed=seed)
     known = measure_shown(compared, seen, seed=seed)
     levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
     ends = _ends(own, known)

@@ -23,9 +23,9 @@ from timme._arrays import Bools, Floats, Ints, frozen
 from timme._text import Described
 from timme.confidence.noise import Noise, take_off
 from timme.engine.checkpoint import DEFAULT, Run
-from timme.engine.moments import Metric, known_metric, measure_distances
+from timme.engine.moments import LaidOut, Metric, known_metric
 from timme.engine.workers import Threads
-from timme.ensemble import Boxes, Ensemble
+from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, measure_listed
 from timme.hierarchy.linking import Linkage, link
 from timme.hierarchy.tree import Hierarchy, grow, spanning_forest
@@ -105,27 +105,15 @@ class Draws:
         return float(special.stdtrit(max(n_runs - 1, 1.0), 0.95) / np.sqrt(1 - lost))
 
 
-def count_independent(
-    objects: Objects,
-    sigma: Fluctuations,
-    *,
-    metric: Metric | None = None,
-    noise: Noise | None = None,
-    seed: int = 0,
-) -> Sampling:
+def count_independent(compared: Compared, *, seed: int = 0) -> Sampling:
     """Return how many independent snapshots there are, as seen by the slowest pairs.
 
     Parameters
     ----------
-    objects : Objects
-        What is compared; of objects of several sites, their centres.
-    sigma : Fluctuations
-        σ of pairs, of which the tenth with the largest σ is the slowest.
-    metric : str or callable, optional
-        As for :func:`timme.measure`.
-    noise : callable, optional
-        Variance that errors of positions add to pairs of points, if it was subtracted from
-        `sigma`. Errors are new in each snapshot, so slow motion with errors looks fast.
+    compared : Compared
+        Objects, of which centres are followed, and σ of pairs, of which the tenth with the largest
+        σ is the slowest. Errors of positions are new in each snapshot, so that slow motion with
+        errors looks fast, unless their variance is given as well.
     seed : int, optional
         Seed of the random numbers.
 
@@ -139,10 +127,10 @@ def count_independent(
     >>> import timme
     >>> points = timme.objects.points(timme.synthetic.bodies((30, 20), 100).ensemble)
     >>> sigma = timme.measure(points, timme.pairs.all(points))
-    >>> count_independent(points, sigma).n_effective < 50
+    >>> count_independent(Compared(points, sigma)).n_effective < 50
     True
     """
-    ensemble = objects.ensemble
+    sigma, noise, ensemble = compared.sigma, compared.noise, compared.objects.ensemble
     known = Sampling(ensemble.n_counting, np.nan, ensemble.replicas, ensemble.independent)
     places = np.abs(ensemble.snapshot(0)[0])  # σ within their rounding is no motion
     largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
@@ -151,7 +139,7 @@ def count_independent(
     if known.independent:
         return replace(known, n_effective=float(known.n_snapshots))
     pairs = slowest_pairs(sigma, n_snapshots=ensemble.n_snapshots, seed=seed)
-    series = distances(objects.centres(), pairs, metric=metric)
+    series = distances(compared.objects.centres(), pairs, metric=compared.metric)
     found = effective_size(
         series,
         replicas=known.replicas,
@@ -178,17 +166,9 @@ def distances(ensemble: Ensemble, pairs: Ints, *, metric: Metric | None = None) 
     """Return the distances (pairs, snapshots) of pairs of sites; NaN where one is not seen."""
     metric = known_metric(metric, ensemble)
     ends, index = np.unique(pairs, return_inverse=True)
-    one, other = index.reshape(-1, 2).T
-    found = np.empty((len(pairs), ensemble.n_snapshots))
-    for block in ensemble.select(ends).blocks():
-        points, n_frames = block.coordinates.astype(np.float64), len(block.weights)
-        if metric is None:
-            boxes = Boxes.of(block.boxes, n_frames, points.shape[2], images=block.images)
-            apart = np.linalg.norm(boxes.between(points, one, other), axis=2)
-        else:
-            apart = measure_distances(metric, points[:, one], points[:, other])
-        found[:, block.start : block.start + n_frames] = apart.T
-    return found
+    ranked = frozen(index.reshape(-1, 2))
+    blocks = ensemble.select(ends).blocks()
+    return np.concatenate([LaidOut(each, metric).distances(ranked)[0] for each in blocks], axis=1)
 
 
 def draw(
@@ -266,18 +246,15 @@ def match(masks: Bools, trees: Iterable[Hierarchy]) -> Floats:
     Returned are, of the cluster of each tree that overlaps each cluster best, the Jaccard overlap,
     birth and death (3, trees, clusters); the last is inf where it never joins another.
     """
-    return np.stack([_best(masks, tree) for tree in trees], axis=1)
-
-
-def _best(masks: Bools, tree: Hierarchy) -> Floats:
-    """Overlap, birth and death of the node that overlaps each cluster best."""
-    births, deaths, found = tree.births, tree.deaths, np.empty((3, len(masks)))
-    for cluster, mask in enumerate(masks):  # one by one, so that they stay in the cache
-        shared = tree.sum_over_nodes(mask)
-        overlaps = shared / (tree.sizes + np.count_nonzero(mask) - shared)
-        best = overlaps.argmax()
-        found[:, cluster] = overlaps[best], births[best], deaths[best]
-    return found
+    found = list[tuple[float, float, float]]()
+    for tree in trees:
+        births, deaths = tree.births, tree.deaths
+        for mask in masks:  # one by one, so that they stay in the cache
+            shared = tree.sum_over_nodes(mask)
+            overlaps = shared / (tree.sizes + np.count_nonzero(mask) - shared)
+            best = overlaps.argmax()
+            found.append((overlaps[best], births[best], deaths[best]))
+    return np.array(found).T.reshape(3, -1, len(masks))
 
 
 def interval(estimate: float, drawn: Floats, overlaps: Floats, reach: float) -> tuple[float, float]:

@@ -109,8 +109,8 @@ def walkers(ensemble: Ensemble, *, seed: int | np.random.Generator = 0) -> Ensem
     if ensemble.n_snapshots < 3:
         raise ValueError(f"{needs} at least 3 snapshots, got {ensemble.n_snapshots}")
     rng, unwrapped = np.random.default_rng(seed), ensemble.unwrapped()
-    blocks = [*unwrapped.blocks()]
-    walked = np.concatenate([block.coordinates for block in blocks]).astype(np.float64)
+    places, boxes = unwrapped.frames.read(0, ensemble.n_snapshots)
+    walked = places.astype(np.float64)
     for run in np.split(walked, np.cumsum(ensemble.replicas)[:-1]):
         seen = np.isfinite(run).all(axis=2)
         n_steps = np.maximum(np.count_nonzero(seen, axis=0) - 1, 1)
@@ -120,9 +120,7 @@ def walkers(ensemble: Ensemble, *, seed: int | np.random.Generator = 0) -> Ensem
         steps[1:] = np.take_along_axis(steps[1:], (times % n_steps)[:, :, None], axis=0)
         np.put_along_axis(run, order, np.cumsum(steps, axis=0), axis=0)
         run[~seen] = np.nan
-    boxes = [block.boxes for block in blocks if block.boxes is not None]
-    joined = frozen(np.concatenate(boxes)) if boxes else None
-    source = ArraySource(frozen(walked), joined, ensemble.times)
+    source = ArraySource(frozen(walked), boxes, ensemble.times)
     return replace(unwrapped, frames=Frames.of(source))
 
 

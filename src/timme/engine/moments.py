@@ -168,12 +168,12 @@ class LaidOut:
         length = max(1, (_CACHED if self._metric is None else _HELD) // self._n_frames)
         for begin in range(0, len(pairs) if bounds else 0, length):
             some = slice(begin, begin + length)
-            given = *self._distances(pairs[some]), self._weights, self._complete, parts
+            given = *self.distances(pairs[some]), self._weights, self._complete, parts
             kernel.fill_parts(*given, *found.part(some))
         yield from (found.part((slice(None), part)) for part in range(len(bounds)))
 
-    def _distances(self, pairs: Ints) -> tuple[Floats, Floats]:
-        """Distances (pairs, frames), and in a box their shares of half its width."""
+    def distances(self, pairs: Ints) -> tuple[Floats, Floats]:
+        """Return distances (pairs, frames), and in a box their shares of half its width."""
         distances, shares = np.empty((len(pairs), self._n_frames)), np.empty((0, 0))
         if self._metric is not None:
             points = (self._points[:, sites] for sites in pairs.T)

@@ -141,10 +141,9 @@ def guess_elements(names: Strings, resnames: Strings) -> Strings:
     """
     if any(beads <= set(names.tolist()) for beads in _BEADS):
         return np.full(len(names), "")
-    joined = np.strings.add(np.strings.add(names.astype(np.str_), "\n"), resnames.astype(np.str_))
-    distinct, inverse = np.unique(joined, return_inverse=True)
-    guesses = [_guess(*pair.split("\n")) for pair in distinct.tolist()]
-    return frozen(np.array(guesses, np.str_)[inverse])
+    pairs = list(zip(names.tolist(), resnames.tolist(), strict=True))
+    guesses = {pair: _guess(*pair) for pair in set(pairs)}
+    return frozen(np.array([guesses[pair] for pair in pairs], np.str_))
 
 
 def is_element(symbol: str) -> bool:

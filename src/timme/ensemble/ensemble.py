@@ -13,7 +13,7 @@ from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
 from timme._text import Described
 from timme.ensemble.atoms import Atoms, angstroms
 from timme.ensemble.bonds import trace_steps
-from timme.ensemble.frames import ArraySource, Frames, rows
+from timme.ensemble.frames import ArraySource, Frames, Source, rows
 from timme.ensemble.residues import selector
 from timme.ensemble.space import Boxes, Images, box_matrices
 from timme.ensemble.unwrapping import molecules_of, unwrap
@@ -107,6 +107,30 @@ class Ensemble(Described):
     n_source: int = 0
 
     @classmethod
+    def from_source(
+        cls, source: Source, atoms: Atoms, unit: str = "", sources: tuple[str, ...] = ()
+    ) -> Self:
+        """Return all snapshots and sites of a source as they are, unchecked.
+
+        Parameters
+        ----------
+        source : Source
+            Where coordinates come from.
+        atoms : Atoms
+            One for each site.
+        unit : str, optional
+            Unit of the coordinates.
+        sources : tuple of str, optional
+            Names of files.
+
+        Returns
+        -------
+        Ensemble
+            One site for each atom.
+        """
+        return cls(Frames.of(source), atoms, np.arange(len(atoms)), unit, sources=sources)
+
+    @classmethod
     def from_array(
         cls,
         coordinates: npt.ArrayLike,
@@ -155,14 +179,10 @@ class Ensemble(Described):
                 f"{n_sites} sites need {n_sites} atoms, bonds between these, got {len(atoms)}"
             )
         box_array = None if boxes is None else box_matrices(boxes, n_snapshots, n_dimensions)
-        return cls(
-            frames=Frames.of(ArraySource(frozen(array), box_array, np.full(n_snapshots, np.nan))),
-            atoms=Atoms.unnamed(n_sites) if atoms is None else atoms,
-            site_atoms=np.arange(n_sites),
-            unit=unit,
-            weights=None if weights is None else checked_weights(weights, n_snapshots),
-            gaps=gaps,
-        ).with_traces()
+        source = ArraySource(frozen(array), box_array, np.full(n_snapshots, np.nan))
+        found = cls.from_source(source, Atoms.unnamed(n_sites) if atoms is None else atoms, unit)
+        own = None if weights is None else checked_weights(weights, n_snapshots)
+        return replace(found, weights=own, gaps=gaps).with_traces()
 
     def with_traces(self) -> Self:
         """Find neighbours along chains of which one atom of each residue is known.
@@ -220,6 +240,11 @@ class Ensemble(Described):
         if self.runs is None:
             return (self.n_snapshots,)
         return tuple(np.unique(self.runs, return_counts=True)[1].tolist())
+
+    @property
+    def starts(self) -> list[int]:
+        """Numbers of the snapshots with which later runs start."""
+        return [] if self.runs is None else (1 + np.flatnonzero(np.diff(self.runs))).tolist()
 
     @property
     def times(self) -> Floats:
@@ -394,8 +419,7 @@ class Ensemble(Described):
         fixed = self.images is not None and self.images.origin is not None  # unwrapped already
         if box is None or not box.any() or fixed:
             return self
-        starts = [] if self.runs is None else (np.flatnonzero(np.diff(self.runs)) + 1).tolist()
-        step = unwrap(self.frames, molecules_of(self), starts=starts, strict=False)
+        step = unwrap(self.frames, molecules_of(self), starts=self.starts, strict=False)
         return replace(self, frames=self.frames.then(step))
 
     def find_sites(self, text: str) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -43,10 +43,10 @@ class Source(Protocol):
     def on_disk(self) -> bool:
         """Whether another process can open it, so that its coordinates need not be sent."""
 
-    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
+    def read(self, numbers: Numbers, sites: Ints | None) -> Placed:
         """Return coordinates (numbers, sites, dimensions) of some snapshots, and their boxes.
 
-        ``sites`` None means all. With ``unfold``, image flags of the file are applied.
+        ``sites`` None means all.
         """
 
 
@@ -65,9 +65,8 @@ class ArraySource:
         snapshots, sites, dimensions = self.coordinates.shape
         return snapshots, sites, dimensions
 
-    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
+    def read(self, numbers: Numbers, sites: Ints | None) -> Placed:
         """Return coordinates and boxes, views where all sites of a range are read."""
-        del unfold  # there are no image flags
         coordinates = rows(self.coordinates, numbers)
         boxes = None if self.boxes is None else rows(self.boxes, numbers)
         return coordinates if sites is None else coordinates[:, sites], boxes
@@ -78,35 +77,29 @@ class Step:
 
     __slots__ = ()
 
-    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, _n: Numbers) -> Placed:
         """Return new coordinates and boxes of snapshots with these numbers in their source.
 
         Arrays that are passed must not be changed.
         """
-        del numbers
         return coordinates, boxes
 
     def select(self, sites: Ints) -> tuple[Step, Ints]:
         """Return a step that gives some of the sites, and which sites it needs for them."""
         return self, sites
 
-    def n_sites(self, before: int) -> int:
-        """Return the number of sites that it makes of a number of sites."""
-        return before
-
-    def n_dimensions(self, before: int) -> int:
-        """Return the number of dimensions that it makes of a number of dimensions."""
-        return before
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:
+        """Return the numbers of sites and dimensions that it makes of others."""
+        return n_sites, n_dimensions
 
 
 class OpenSpace(Step):
-    """Take boxes away, after steps that need them."""
+    """Take boxes away, before or after steps that need them."""
 
     __slots__ = ()
 
-    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
+    def __call__(self, coordinates: Coordinates, *_: object) -> Placed:
         """Return the coordinates, and no boxes."""
-        del boxes, numbers
         return coordinates, None
 
 
@@ -118,8 +111,7 @@ class Frames:
     numbers: Sequence[int]  # of the snapshots in the source, ascending
     sites: Ints | None = None  # of the source, None for all
     steps: tuple[Step, ...] = ()
-    boxes: Floats | Literal["file", "none"] = "file"  # in which steps find the sites
-    unfold: bool = False  # whether image flags of the file are applied
+    boxes: Floats | None = None  # (snapshots, dimensions, dimensions), in place of the file's
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -132,7 +124,7 @@ class Frames:
         _, n_sites, n_dimensions = self.source.shape
         n_sites = n_sites if self.sites is None else len(self.sites)
         for step in self.steps:
-            n_sites, n_dimensions = step.n_sites(n_sites), step.n_dimensions(n_dimensions)
+            n_sites, n_dimensions = step.shape(n_sites, n_dimensions)
         return len(self.numbers), n_sites, n_dimensions
 
     @property
@@ -146,18 +138,16 @@ class Frames:
         Boxes (stop - start, dimensions, dimensions) are None in open space.
         """
         numbers = self.numbers[start:stop]
-        coordinates, boxes = self.source.read(numbers, self.sites, unfold=self.unfold)
-        if not isinstance(self.boxes, str):
+        coordinates, boxes = self.source.read(numbers, self.sites)
+        if self.boxes is not None:
             boxes = self.boxes[start:stop]
-        elif self.boxes == "none":
-            boxes = None
         for step in self.steps:
             coordinates, boxes = step(coordinates, boxes, numbers)
         return coordinates, boxes
 
     def keep(self, numbers: Sequence[int]) -> Frames:
         """Return some of the snapshots, by their places here; nothing is read."""
-        boxes = self.boxes if isinstance(self.boxes, str) else rows(self.boxes, numbers)
+        boxes = None if self.boxes is None else rows(self.boxes, numbers)
         return replace(self, numbers=chosen(self.numbers, numbers), boxes=boxes)
 
     def select(self, sites: Ints) -> Frames:

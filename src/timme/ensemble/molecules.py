@@ -85,9 +85,8 @@ class Whole(Step):
     kept: Ints  # (sites,), which atoms of the trees are the sites
     together: bool = False  # whether a site alone must be where it is in its whole molecule
 
-    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
+    def __call__(self, coordinates: Coordinates, boxes: Floats | None, _n: Numbers) -> Placed:
         """Return coordinates of the sites in whole molecules, and the same boxes."""
-        del numbers
         around = Boxes.of(boxes, *coordinates.shape[::2])
         if around.kind != kernel.OPEN:
             coordinates = np.array(coordinates)
@@ -106,9 +105,9 @@ class Whole(Step):
         place = np.cumsum(needed) - 1
         return replace(self, trees=self.trees.of_some(atoms), kept=place[kept]), atoms
 
-    def n_sites(self, before: int) -> int:  # noqa: ARG002
-        """Return the number of sites."""
-        return len(self.kept)
+    def shape(self, n_sites: int, n_dimensions: int) -> tuple[int, int]:  # noqa: ARG002
+        """Return the numbers of sites and dimensions."""
+        return len(self.kept), n_dimensions
 
 
 def with_whole_molecules(

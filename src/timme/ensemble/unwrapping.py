@@ -45,9 +45,8 @@ class Unwrapped(Step):
     crossing: Ints  # (crossings,), molecules
     changes: Ints  # (crossings, dimensions), in box vectors
 
-    def __call__(self, coordinates: Coordinates, boxes: Floats | None, numbers: Numbers) -> Placed:
+    def __call__(self, coordinates: Coordinates, _boxes: Floats | None, numbers: Numbers) -> Placed:
         """Return unwrapped coordinates in double precision, and boxes that follow one another."""
-        del boxes
         places = np.searchsorted(self.numbers, np.asarray(numbers))
         ends = np.searchsorted(self.snapshots, places, side="right")
         moved, around = np.array(coordinates, np.float64), self.boxes[places]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -76,9 +76,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         names the unit; coordinates are not changed.
     box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths or row vectors, once or for each
-        snapshot, of those that are kept or of all; a box of freud or HOOMD; or a text such as
-        ``20,20,20``. False, or ``none``, leaves space open. The cell of a structure file is no
-        box. Molecules are made whole along their bonds in any case.
+        snapshot of the source; a box of freud or HOOMD; or a text such as ``20,20,20``. False, or
+        ``none``, leaves space open. The cell of a structure file is no box. Molecules are made
+        whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the topology, or guessed from distances where it has none, and in
         PDB and mmCIF files; or those of the file only, guessed only, none, or pairs of atoms.
@@ -122,28 +122,20 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     opens = given is False or (in_cells and given is None)
     if unwrap and opens:
         raise ValueError(f"{draft.prefix}unwrap=True needs a periodic box: give it (box=)")
-    draft, choice = _choose(draft, None if in_cells else pick, unwrap=unwrap)
+    draft, kept = _choose(draft, None if in_cells else pick, unwrap=unwrap)
     ensemble = replace(draft, gaps=draft.gaps if gaps is None else gaps)
-    boxes = None if given is None or given is False else _boxes(given, ensemble, choice.through)
+    boxes = None if given is None or given is False else _boxes(given, ensemble)
     ensemble = _with_bonds(judge(ensemble, unit=unit, box=boxes, opens=opens), bonds)
     refuse_clashes(ensemble)
     if unwrap or opens:
-        ensemble = _apply_flags(ensemble, choice)
+        ensemble = _apply_flags(ensemble)
     ensemble = with_whole_molecules(ensemble, complexes=not (unwrap or opens), together=unwrap)
     ensemble = replace(ensemble, images=fixed_images(ensemble)) if unwrap else ensemble
     ensemble = _select(ensemble, source, select)
-    ensemble = _unwrap(ensemble, choice, unwrap=unwrap, progress=progress)
+    ensemble = _unwrap(ensemble, unwrap=unwrap, progress=progress)
     if opens:
         ensemble = replace(ensemble, frames=ensemble.frames.then(OpenSpace()), images=None)
-    return _keep(ensemble, choice, weights)
-
-
-class _Choice(NamedTuple):
-    """Snapshots of a source: those that are kept and read, and with which later runs start."""
-
-    kept: Sequence[int]
-    through: Sequence[int]  # all through which molecules are unwrapped
-    starts: Sequence[int]
+    return _keep(ensemble, kept, weights)
 
 
 def _open(
@@ -185,15 +177,14 @@ def _located(path: str | Path) -> Path:
 
 def _choose(
     draft: Ensemble, pick: Callable[..., Sequence[int]] | None, *, unwrap: bool
-) -> tuple[Ensemble, _Choice]:
-    """Return the draft with the snapshots that are read, and which of them are kept.
+) -> tuple[Ensemble, Sequence[int]]:
+    """Return the draft with the snapshots that are read, in runs, and which of them are kept.
 
     Without ``pick``, that is all of them.
     """
     source, times, notes = draft.frames.source, draft.frames.times, list(draft.notes)
     if pick is None:
-        every = range(len(times))
-        return draft, _Choice(every, every, [])
+        return draft, range(len(times))
     name = draft.sources[0] if draft.sources else "array"
     files = source.files if isinstance(source, FileSource) else ()
 
@@ -212,10 +203,9 @@ def _choose(
     elif len(files) > 1 and np.isnan(times).any() and not draft.independent:
         notes.append(f"{len(files)} files without times count as one run: replicas= tells others")
     through = runs.choose_through(kept, starts, repeats) if unwrap else kept
-    draft = replace(
-        draft, n_source=len(times), notes=tuple(notes), frames=draft.frames.keep(through)
-    )
-    return draft, _Choice(kept, through, starts)
+    numbers, frames = np.searchsorted(starts, through, side="right"), draft.frames.keep(through)
+    own = frozen(numbers) if np.ptp(numbers) else None
+    return replace(draft, frames=frames, runs=own, n_source=len(times), notes=tuple(notes)), kept
 
 
 def _box_of(given: Any) -> Any:
@@ -230,12 +220,11 @@ def _box_of(given: Any) -> Any:
         raise ValueError(f"a box is written as 20,20,20 or none, got {given!r}") from None
 
 
-def _boxes(given: Any, ensemble: Ensemble, through: Sequence[int]) -> Floats:
-    """Return the user's boxes for each snapshot that is read."""
-    n_snapshots, _, n_dimensions = ensemble.frames.shape
-    every = len(np.shape(given)) > 1 and len(given) == ensemble.n_source != n_snapshots
-    boxes = box_matrices(given, ensemble.n_source if every else n_snapshots, n_dimensions)
-    return rows(boxes, through) if every else boxes
+def _boxes(given: Any, ensemble: Ensemble) -> Floats:
+    """Return the user's boxes, one or those of all snapshots, for each that is read."""
+    frames = ensemble.frames
+    n_source, _, n_dimensions = frames.source.shape
+    return rows(box_matrices(given, n_source, n_dimensions), frames.numbers)
 
 
 def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
@@ -246,12 +235,7 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     if bonds not in {"auto", "file", "guess"}:
         raise ValueError(f"bonds are 'auto', 'file', 'guess', 'none' or pairs, got {bonds!r}")
     ensemble, length = ensemble.with_traces(), angstrom_of(ensemble)
-    atoms, notes, prefix = ensemble.atoms, list(ensemble.notes), ensemble.prefix
-    if ensemble.traces is not None and len(ensemble.traces):
-        count = counted(len(ensemble.traces), "pair")
-        notes.append(
-            f"{prefix}{count} of neighbours count as 3 (Cα) or 6 (nucleotides) bonds apart"
-        )
+    atoms, prefix = ensemble.atoms, ensemble.prefix
     possible = length is not None and (atoms.elements != "").any()
     if bonds == "guess" and not possible:
         raise ValueError(f"{prefix}bonds='guess' needs elements and a unit such as Å: leave it out")
@@ -263,17 +247,18 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
         guessed = guess_bonds(atoms, points, box=box, angstrom=length or 1.0)
         refuse_crowded(ensemble, guessed)
         atoms = with_bonds(atoms, guessed, atoms.bonds if bonds == "auto" else ())
-    return replace(ensemble, atoms=atoms, notes=tuple(notes))
+    return replace(ensemble, atoms=atoms)
 
 
-def _apply_flags(ensemble: Ensemble, choice: _Choice) -> Ensemble:
+def _apply_flags(ensemble: Ensemble) -> Ensemble:
     """Return an ensemble in which image flags of the files are applied, if these have any."""
     source = ensemble.frames.source
     if not (isinstance(source, FileSource) and all(file.has_images for file in source.files)):
         return ensemble
-    flagged = replace(source, starts=tuple(choice.starts))
+    starts = tuple(ensemble.frames.numbers[place] for place in ensemble.starts)
+    flagged = replace(source, unfold=True, starts=starts)
     note = f"{ensemble.prefix}image flags of the file tell which faces of the box atoms crossed"
-    frames = replace(ensemble.frames, source=flagged, unfold=True)
+    frames = ensemble.frames.over(flagged)
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
 
 
@@ -291,34 +276,28 @@ def _select(ensemble: Ensemble, source: Any, select: Any) -> Ensemble:
     return ensemble if select is None else ensemble.select(select)
 
 
-def _unwrap(
-    ensemble: Ensemble, choice: _Choice, *, unwrap: bool, progress: Progress | None
-) -> Ensemble:
+def _unwrap(ensemble: Ensemble, *, unwrap: bool, progress: Progress | None) -> Ensemble:
     """Return an ensemble whose molecules go on through the snapshots that are read."""
-    frames, prefix = ensemble.frames, ensemble.prefix
-    places = np.searchsorted(choice.through, choice.starts).tolist()
-    later = [place for place in places if 0 < place < len(choice.through)]
-    if not unwrap and not (frames.unfold and later):
+    frames, source, prefix = ensemble.frames, ensemble.frames.source, ensemble.prefix
+    flagged = isinstance(source, FileSource) and source.unfold
+    if not unwrap and not (flagged and ensemble.starts):
         return ensemble
     owners = molecules_of(ensemble)
     step = unwrap_molecules(
-        frames, owners, starts=later, flagged=frames.unfold, progress=progress, prefix=prefix
+        frames, owners, starts=ensemble.starts, flagged=flagged, progress=progress, prefix=prefix
     )
     return replace(ensemble, frames=frames.then(step))
 
 
-def _keep(ensemble: Ensemble, choice: _Choice, weights: Any) -> Ensemble:
-    """Return the snapshots that are kept, with their weights and runs."""
-    kept, n_source = choice.kept, ensemble.n_source
-    places = runs.as_range(np.searchsorted(choice.through, kept).tolist())
-    if weights is not None:
-        from_file = isinstance(weights, str | Path)
-        array = np.loadtxt(checked_file(weights)) if from_file else np.asarray(weights)
-        every = array.shape == (n_source,) and len(kept) != n_source
-        weights = checked_weights(rows(array, kept) if every else array, len(kept))
-    numbers = np.searchsorted(choice.starts, kept, side="right")
-    several = len(np.unique(numbers)) > 1
-    frames = ensemble.frames.keep(places)
-    return replace(
-        ensemble, frames=frames, weights=weights, runs=frozen(numbers) if several else None
-    )
+def _keep(ensemble: Ensemble, kept: Sequence[int], weights: Any) -> Ensemble:
+    """Return the snapshots that are kept, with their weights."""
+    n_source = ensemble.n_source
+    if len(kept) < ensemble.n_snapshots:
+        ensemble = ensemble[np.searchsorted(ensemble.frames.numbers, kept)]
+    if weights is None:
+        return ensemble
+    from_file = isinstance(weights, str | Path)
+    array = np.loadtxt(checked_file(weights)) if from_file else np.asarray(weights)
+    every = array.shape == (n_source,) and len(kept) != n_source
+    own = checked_weights(rows(array, kept) if every else array, len(kept))
+    return replace(ensemble, weights=own)

@@ -72,8 +72,8 @@ def read_xdr(read_head: ReadHead, stream: BinaryIO, file: Trajectory, number: in
     data, box = take(stream, head.start, head.n_bytes), _NM * head.box.reshape(3, 3)
     if head.packing:
         return Frame(_unpack(head, data), box)
-    real = np.dtype(head.real).newbyteorder("=").type
-    return Frame(np.frombuffer(data, head.real).astype(real).reshape(-1, 3) * real(_NM), box)
+    plain = np.frombuffer(data, head.real).astype(head.real[1:])  # in the order of this machine
+    return Frame(_NM * plain.reshape(-1, 3), box)
 
 
 def _walk(read_head: ReadHead, stream: BinaryIO, size: int) -> Iterator[FrameHead]:
@@ -178,12 +178,11 @@ def open_dcd(path: str | Path) -> Iterator[Any]:
         yield file
 
 
-def read_dcd(file: Any, found: Trajectory, number: int) -> Frame:
+def read_dcd(file: Any, _: Trajectory, number: int) -> Frame:
     """Return one frame of a DCD file."""
-    del found
     file.seek(number)
     frame = file.read()
-    return Frame(frame.xyz, _dcd_box(frame.unitcell))
+    return Frame(np.array(frame.xyz), _dcd_box(frame.unitcell))
 
 
 def _dcd_box(cell: Floats) -> Floats:
@@ -386,8 +385,7 @@ def index_npy(path: Path) -> Trajectory:
     return Trajectory(n_frames, n_atoms, times, unit="", n_dimensions=axes)
 
 
-def read_npy(array: Array, file: Trajectory, number: int) -> Frame:
+def read_npy(array: Array, _: Trajectory, number: int) -> Frame:
     """Return one snapshot of an array."""
-    del file
     kind = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
     return Frame(np.array(array[number], kind))

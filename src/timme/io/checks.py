@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.ensemble import Boxes, Ensemble
 from timme.ensemble.atoms import HYDROGENS, angstroms, is_element, unit_label
-from timme.ensemble.frames import Numbers, Placed, Step
+from timme.ensemble.frames import Numbers, OpenSpace, Placed, Step
 from timme.ensemble.space import box_matrices, pairs_within
 from timme.io.files import STRUCTURES, kind
 
@@ -106,7 +106,7 @@ def judge(
         if box is not None:
             raise ValueError(f"{fault}: give the true one in the unit of the coordinates (box=)")
         notes.append(f"{fault} and counts as none: give the true box (box=) if there is one")
-        frames, space = replace(frames, boxes="none"), replace(space, periodic=None)
+        frames = frames.then(OpenSpace())
     return replace(ensemble, frames=frames.then(space), notes=tuple(notes))
 
 

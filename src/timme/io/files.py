@@ -35,19 +35,14 @@ _COMPRESSIONS = frozenset((".gz", ".bz2"))
 _SAME = {
     ".ent": ".pdb", ".mmcif": ".cif", ".pdbx": ".cif", ".extxyz": ".xyz", ".h5": ".h5md",
     ".netcdf": ".nc", ".ncdf": ".nc", ".dump": ".lammpstrj", ".lammpsdump": ".lammpstrj",
-    ".atom": ".lammpstrj", ".mm": ".mtx", ".sd": ".sdf", ".restrt": ".rst7", ".inpcrd": ".rst7",
+    ".atom": ".lammpstrj", ".mm": ".mtx", ".restrt": ".rst7", ".inpcrd": ".rst7",
     ".rst": ".rst7", ".ncrst": ".rst7",
-    "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config", "XDATCAR": ".xdatcar",
-    "POSCAR": ".xdatcar", "CONTCAR": ".xdatcar",
+    "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config",
 }  # fmt: skip
 # What follows the name of a LAMMPS dump counts or names runs, as in dump.melt, but for these.
 _SUFFIXES = frozenset(".csv .cif .dat .dcd .gz .npy .pdb .trr .txt .xtc .xyz".split())
 _UNREAD = {  # formats that are refused, each with the way to one that is read
-    **dict.fromkeys((".bcif", ".mmtf"), "give the same entry as mmCIF (.cif) or PDB"),
-    **dict.fromkeys((".mol", ".sdf"), "write its conformers as MOL2, as with obabel -O out.mol2"),
-    **dict.fromkeys(
-        (".config", ".history", ".xdatcar"), "write extended XYZ, as with ase convert IN out.extxyz"
-    ),
+    **dict.fromkeys((".config", ".history"), "write extended XYZ: ase convert IN out.extxyz"),
     ".rst7": "write Amber restart files as NetCDF, with trajout out.nc in cpptraj",
     ".traj": "pass what ase.io.read(file, ':') returns",
 }
@@ -106,10 +101,8 @@ def checked_file(path: str | Path) -> Path:
             path.open("rb").close()
     except OSError as error:
         raise type(error)(f"{path}: {error.strerror}: check its name and permissions") from None
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
     if not stat.S_ISREG(found.st_mode):
-        raise ValueError(f"{path}: a regular file is needed, no pipe or device: save the data")
+        raise ValueError(f"{path}: a regular file is needed, no folder or pipe: save the data")
     if not found.st_size:
         raise ValueError(f"{path}: the file is empty: make or download it again")
     if kind(path) in _UNREAD:
@@ -213,31 +206,26 @@ def open_npy(path: str | Path) -> npt.NDArray[np.number]:
     path = checked_file(path)
     try:
         array: np.memmap[Any, Any] = np.lib.format.open_memmap(path, mode="r")
+        size, held = array.offset + array.nbytes, path.stat().st_size
+        if array.dtype.kind not in "fiu" or size != held:
+            fault = f"its header announces {size} bytes of {array.dtype}, the file holds {held}"
+            raise ValueError(fault)  # noqa: TRY301
     except Exception as error:  # noqa: BLE001, NumPy evaluates a header, which may be damaged
-        fault = f"not an array of numbers ({one_line(error)})"
-    else:
-        size, held, fault = array.offset + array.nbytes, path.stat().st_size, ""
-        if array.dtype.kind not in "fiu":
-            fault = "not an array of real numbers"
-        elif size != held:
-            fault = f"its header announces {size} bytes, the file holds {held}"
-    if fault:
-        raise ValueError(f"{path}: {fault}: save it with numpy.save as float")
+        fault = f"not an array of real numbers ({one_line(error)})"
+        raise ValueError(f"{path}: {fault}: save it with numpy.save as float") from None
     return array
 
 
-def fetch(code: str, *, cache: str | Path | None = None, server: str | None = None) -> Path:
+def fetch(code: str) -> Path:
     """Download the mmCIF file of a PDB entry, unless it is in the cache.
+
+    Files are kept in the directory ``timme`` of the user's cache directory. They come from the PDB,
+    or from the address of a directory in the environment variable ``TIMME_PDB_SERVER``.
 
     Parameters
     ----------
     code : str
         Code of the entry: ``1bnr`` or ``pdb_00001bnr``.
-    cache : path, optional
-        Directory in which files are kept, by default ``timme`` in the user's cache directory.
-    server : str, optional
-        Address of the directory of files, by default that of the environment variable
-        ``TIMME_PDB_SERVER``, else of the PDB.
 
     Returns
     -------
@@ -253,10 +241,10 @@ def fetch(code: str, *, cache: str | Path | None = None, server: str | None = No
     name = code.strip().lower()
     if not _CODE.fullmatch(name):
         raise ValueError(f"a PDB code has 4 characters as 1bnr or 12 as pdb_00001bnr, got {code!r}")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timme"
-    path = (base if cache is None else Path(cache).expanduser()) / f"{name}.cif.gz"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    path = cache / "timme" / f"{name}.cif.gz"
     if not path.is_file():
-        address = (server or os.environ.get("TIMME_PDB_SERVER") or SERVER).rstrip("/")
+        address = (os.environ.get("TIMME_PDB_SERVER") or SERVER).rstrip("/")
         data = _download(f"{address}/{path.name}", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, data)
@@ -280,15 +268,12 @@ def _download(address: str, name: str) -> bytes:
 
 
 def _unpack(path: Path, data: bytes) -> bytes:
+    suffix = path.suffix.lower()
     try:
-        if data.startswith(b"\x1f\x8b"):
+        if suffix == ".gz" or data.startswith(b"\x1f\x8b"):
             return gzip.decompress(data)
-        if path.suffix.lower() == ".bz2":  # a text may begin with the mark of this compression
-            return bz2.decompress(data)
-    except (OSError, EOFError, ValueError, zlib.error):
-        raise ValueError(f"{path}: the file is damaged or cut off: download it again") from None
-    except MemoryError:
-        raise ValueError(f"{path}: unpacked, it is larger than memory: check the file") from None
-    if path.suffix.lower() == ".gz":
-        raise ValueError(f"{path}: not a gzip file: download it again, or name it without .gz")
-    return data
+        # A text may begin with the mark of this compression.
+        return bz2.decompress(data) if suffix == ".bz2" else data
+    except (OSError, EOFError, ValueError, MemoryError, zlib.error) as error:
+        fault = f"not a whole {suffix} file that fits into memory: {one_line(error)}"
+        raise ValueError(f"{path}: {fault}: download it again") from None

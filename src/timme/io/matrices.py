@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,6 @@ from timme._arrays import Floats
 from timme._text import is_number, one_line
 from timme.io.files import TABLES, checked_file, kind, open_npy, read_bytes, table_lines
 
-# What a JSON file raises that holds something else than the errors of all pairs.
-_BAD_CONTENT = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 _PAIRS = ("residue1", "residue2", "distance")  # of the oldest layout of aligned errors
 
 
@@ -138,22 +135,21 @@ def _read_rows(path: Path) -> Floats:
 
 def _read_aligned_errors(path: Path) -> Floats:
     """Predicted aligned errors in any of the three layouts of AlphaFold's JSON files."""
+    import pandas as pd
+
     try:
         content = json.loads(read_bytes(path))
         content = content[0] if isinstance(content, list) else content
         if set(_PAIRS) <= content.keys():
-            first, second, errors = (np.array(content[name], np.float64) for name in _PAIRS)
-            size = math.isqrt(len(errors))
-            matrix = np.full((size + 1, size + 1), np.nan)  # residues count from 1
-            matrix[first.astype(np.int64), second.astype(np.int64)] = errors
-            matrix = matrix[1:, 1:]
+            pairs = pd.DataFrame({name: content[name] for name in _PAIRS})
+            rows: Any = pairs.pivot(index=_PAIRS[0], columns=_PAIRS[1])  # noqa: PD010, no mean
         else:
-            name = "pae" if "pae" in content else "predicted_aligned_error"
-            matrix = np.array(content[name], np.float64)
+            rows = content["pae" if "pae" in content else "predicted_aligned_error"]
+        matrix = np.array(rows, np.float64).reshape(len(rows), len(rows))
         # The error of i aligned on j is not that of j on i: two parts are as loose as the worse.
         matrix = np.asarray(np.maximum(matrix, matrix.T))
         np.fill_diagonal(matrix, 0.0 * matrix.diagonal())
-    except _BAD_CONTENT as error:
+    except Exception as error:  # noqa: BLE001, the file may hold anything else
         names = "'predicted_aligned_error', 'pae', or 'residue1', 'residue2' and 'distance'"
         fault = f"not a JSON file of aligned errors ({names}): {one_line(error)}"
         raise ValueError(f"{path}: {fault}") from None

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Floats
-from timme.ensemble import Atoms, Ensemble, Frames
-from timme.ensemble.frames import ArraySource, Source
+from timme.ensemble import Atoms, Ensemble
+from timme.ensemble.frames import ArraySource
 from timme.io.files import Trajectory, kind
 from timme.io.topologies import atoms_of_group, quiet, times_of_reader
 from timme.io.trajectories import FileSource, index_file
@@ -32,7 +32,8 @@ def from_object(source: Any) -> Ensemble:
         return from_ase(source if first is not source else [source])
     if isinstance(source, Ensemble):
         raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
-    _refuse_no_array(source)
+    if first is not source and any(hasattr(table, "columns") for table in source):
+        raise TypeError("tables are read one at a time: join them")
     return Ensemble.from_array(source)
 
 
@@ -59,7 +60,7 @@ def from_universe(universe: Any) -> Ensemble:
         formats = {str(name) for each in readers for name in np.ravel(each.format)}
         unit = "" if formats & _WITHOUT_UNIT else "Å"
         files = (Trajectory(len(times), len(atoms), times, unit=unit, reader=reader),)
-    return _draft(FileSource(files), atoms, files[0].unit, sources or ("Universe",))
+    return Ensemble.from_source(FileSource(files), atoms, files[0].unit, sources or ("Universe",))
 
 
 def from_mdtraj(source: Any) -> Ensemble:
@@ -68,7 +69,7 @@ def from_mdtraj(source: Any) -> Ensemble:
     boxes = None if vectors is None else np.array(vectors, np.float64)
     frames = ArraySource(source.xyz, boxes, np.asarray(source.time, np.float64))
     if topology is None:
-        return _draft(frames, Atoms.unnamed(source.n_atoms), "nm", (MDTRAJ,))
+        return Ensemble.from_source(frames, Atoms.unnamed(source.n_atoms), "nm", (MDTRAJ,))
     table, bonds = topology.to_dataframe()
     names = {column: table[column].to_numpy().astype(np.str_) for column in table}
     elements = np.where(names["element"] == "VS", "", names["element"])
@@ -82,7 +83,7 @@ def from_mdtraj(source: Any) -> Ensemble:
         resids=table["resSeq"].to_numpy().astype(np.int64),
         chains=np.where(names["segmentID"] == "", chains, names["segmentID"]),
     )
-    return _draft(frames, atoms.with_elements(elements), "nm", (MDTRAJ,))
+    return Ensemble.from_source(frames, atoms.with_elements(elements), "nm", (MDTRAJ,))
 
 
 def from_ase(snapshots: Sequence[Any]) -> Ensemble:
@@ -95,7 +96,7 @@ def from_ase(snapshots: Sequence[Any]) -> Ensemble:
     atoms = replace(Atoms.unnamed(len(names)), names=names).with_elements(elements)
     boxes = np.array([np.asarray(each.cell) * np.reshape(each.pbc, (3, 1)) for each in snapshots])
     positions = np.array([each.positions for each in snapshots], np.float64)
-    return _draft(ArraySource(positions, boxes, times), atoms, "Å", ("ASE Atoms",))
+    return Ensemble.from_source(ArraySource(positions, boxes, times), atoms, "Å", ("ASE Atoms",))
 
 
 def box_vectors(box: Any) -> Floats:
@@ -103,17 +104,3 @@ def box_vectors(box: Any) -> Floats:
     periodic = np.broadcast_to(getattr(box, "periodic", True), 3)
     vectors: Floats = np.transpose(box.to_matrix()) * periodic[:, None]
     return vectors
-
-
-def _refuse_no_array(source: object) -> None:
-    """Refuse objects that NumPy would take for arrays of what they happen to hold."""
-    for item in source if isinstance(source, list | tuple) else [source]:
-        known = hasattr(item, "__array__") or isinstance(item, Sequence | memoryview | float | int)
-        if hasattr(item, "columns") or not known:
-            fault = f"timme.read cannot take {type(item).__name__}"
-            raise TypeError(f"{fault}: pass a file, a Universe, one table or an array")
-
-
-def _draft(source: Source, atoms: Atoms, unit: str, sources: tuple[str, ...]) -> Ensemble:
-    sites = np.arange(len(atoms))
-    return Ensemble(Frames.of(source), atoms, sites, unit, sources=sources)

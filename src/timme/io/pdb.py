@@ -15,8 +15,8 @@ from timme._arrays import Floats, Ints, Strings
 from timme._text import is_number, one_line
 from timme.ensemble.atoms import Atoms, element_masses, guess_elements, is_element, sorted_bonds
 from timme.ensemble.residues import NUCLEIC, PROTEIN, WATER, is_named
-from timme.io.files import kind, read_bytes
-from timme.io.structures import Cell, Model, StructureFile
+from timme.io.files import cell_box, kind, read_bytes
+from timme.io.structures import Model, StructureFile
 
 _COMMON = ("C", "N", "O", "H", "S", "P", "D", "Se")  # elements of polymers
 _CUT = "its last line is cut off: copy or download the file again"
@@ -27,6 +27,7 @@ _FIELDS = {
     "chains": (21, 22), "resids": (22, 26), "icodes": (26, 27), "x": (30, 38), "y": (38, 46),
     "z": (46, 54), "occupancies": (54, 60), "segments": (72, 76), "elements": (76, 78),
 }  # fmt: skip
+_NO_SYMMETRY, _SHORTEST = ("P 1", "P1"), 3.0  # Å: no cell of molecules is narrower
 _CELL = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
 # Columns of mmCIF files: names of authors come before those of the PDB.
 _TAGS = {
@@ -99,7 +100,7 @@ def read_mmcif(path: Path) -> StructureFile:
     return StructureFile(path, _read_models(path, texts, [cell]), note)
 
 
-def _read_models(path: Path, texts: Texts, cells: Sequence[Cell | None]) -> list[Model]:
+def _read_models(path: Path, texts: Texts, cells: Sequence[Floats | None]) -> list[Model]:
     """Models of a file, each with its cell, or all with the same one."""
     coordinates = np.stack([_reals(texts[axis]) for axis in "xyz"], axis=1)
     for bad in np.flatnonzero(~np.isfinite(coordinates).all(axis=1)).tolist():
@@ -170,9 +171,16 @@ def _reals(fields: Sequence[str]) -> Floats:
         return np.array([float(field) if is_number(field) else np.nan for field in fields])
 
 
-def _cell(fields: Sequence[str], symmetry: str) -> Cell | None:
+def _cell(fields: Sequence[str], symmetry: str) -> Floats | None:
+    """Vectors of a cell without symmetry, as those of simulations; None for others.
+
+    In a crystal, a molecule that leaves the cell is continued by a copy that symmetry makes.
+    """
     sizes = _reals(fields)
-    return Cell(tuple(sizes.tolist()), symmetry) if np.isfinite(sizes).all() else None
+    if symmetry not in _NO_SYMMETRY or not np.isfinite(sizes).all() or sizes.min() < _SHORTEST:
+        return None
+    vectors = cell_box(sizes[:3], sizes[3:])
+    return vectors if np.isfinite(vectors).all() else None
 
 
 def _lines(data: bytes) -> Lines:

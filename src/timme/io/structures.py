@@ -16,24 +16,14 @@ from timme._arrays import Floats, Ints, Strings, frozen
 from timme._text import counted
 from timme.ensemble.atoms import HYDROGENS, Atoms
 from timme.ensemble.ensemble import Ensemble
-from timme.ensemble.frames import ArraySource, Frames
+from timme.ensemble.frames import ArraySource
 from timme.ensemble.residues import residue_index
-from timme.ensemble.space import box_matrices
 
 Key = tuple[str, int, str, str]  # chain, residue number, insertion code, name of the atom
 Version = tuple[str, str]  # letter of an alternative location, name of its residue
 Sums = dict[Version, float]  # occupancies
 
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
-_SHORTEST = 3.0  # Å: no cell of molecules is narrower
-_NO_SYMMETRY = ("P 1", "P1")
-
-
-class Cell(NamedTuple):
-    """Unit cell of a structure."""
-
-    sizes: tuple[float, ...]  # three lengths in Å, three angles in degrees
-    symmetry: str  # space group, "" where unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +35,7 @@ class Model:
     altlocs: Strings  # (atoms,), "" where an atom has one location only
     occupancies: Floats  # (atoms,)
     coordinates: Floats  # (atoms, 3), in Å
-    cell: Cell | None = None
+    cell: Floats | None = None  # (3, 3), vectors of a cell that is no crystal's
 
     def keys(self) -> list[Key]:
         """Return what identifies each atom; numbers continue where they restart after 9999."""
@@ -96,27 +86,18 @@ def from_structures(
     sources = tuple(str(file.path) for file in files)
     models, notes = name_copies([every[number] for number in choose(len(every))])
     orders, more = match_models(models, common_atoms=common_atoms)
-    boxes = _cells(models) if len(every) > 1 else None
     notes = [*(file.note for file in files if file.note), *notes, *more]
-    if boxes is not None:
-        notes.append(
-            "molecules are made whole in the unit cell: if it is a periodic box, pass box="
-        )
-    atoms, chosen = models[0].atoms.take(orders[0]), [*zip(models, orders, strict=True)]
-    vacant = np.any([model.occupancies[order] == 0 for model, order in chosen], axis=0)
-    if vacant.any() and not vacant.all():  # some programs write 0 for all atoms
-        count, named = counted(int(vacant.sum()), "atom"), atoms.label(int(vacant.argmax()))
-        notes.append(f"occupancy 0, places are uncertain: {count}, such as {named}")
-    coordinates = [model.coordinates[order] for model, order in chosen]
+    cells, boxes = [model.cell for model in models if model.cell is not None], None
+    if len(every) > 1 and len(cells) == len(models):
+        boxes, note = np.array(cells), "molecules are made whole in the unit cell"
+        notes.append(f"{note}: if it is a periodic box, pass box=")
+    coordinates = [model.coordinates[own] for model, own in zip(models, orders, strict=True)]
     source = ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
-    return Ensemble(
-        frames=Frames.of(source),
-        atoms=atoms,
-        site_atoms=np.arange(len(orders[0])),
-        unit="Å",
+    draft = Ensemble.from_source(source, models[0].atoms.take(orders[0]), "Å", sources)
+    return replace(
+        draft,
         independent=True,
         rounding=_ROUNDING,
-        sources=sources,
         notes=tuple(notes),
         numbers=orders[0] + 1 if all(np.array_equal(each, orders[0]) for each in orders) else None,
         n_source=len(every),
@@ -140,18 +121,20 @@ def match_models(
             _refuse_repeated(model, names, own, by_place=alike)
         if alike:
             return [np.array(own, np.int64)] * len(models), notes
-    shared = [key for key in tables[0] if all(key in table for table in tables)]
-    left_out = len(set[Key]().union(*tables)) - len(shared)
-    if not common_atoms:
-        _refuse_missing(models, tables)
+    shared, every = set(tables[0]).intersection(*tables), set[Key]().union(*tables)
+    for model, table in zip(models, tables, strict=True):
+        for chain_, resid, icode, name in () if common_atoms else sorted(every - table.keys())[:1]:
+            raise ValueError(
+                f"{model.label}: atom {chain_}/{resid}{icode}/{name} of another model is missing: "
+                "all models need the same atoms; common_atoms=True keeps those that all share"
+            )
     if not shared:
         raise ValueError(f"{first.label}: other models share no atoms with it: check the files")
-    orders = [np.array([table[key] for key in shared], np.int64) for table in tables]
-    if left_out:
-        kept = counted(len(shared), "atom")
-        notes.append(f"models differ: {kept} that all share are kept, {left_out} left out")
-    elif any((order != orders[0]).any() for order in orders):
-        notes.append("atoms come in another order in some models: they are matched by name")
+    kept = [key for key in tables[0] if key in shared]
+    orders = [np.array([table[key] for key in kept], np.int64) for table in tables]
+    if len(every) > len(kept):
+        count = f"{counted(len(kept), 'atom')} that all share are kept"
+        notes.append(f"models differ: {count}, {len(every) - len(kept)} left out")
     return orders, notes
 
 
@@ -266,29 +249,3 @@ def _refuse_repeated(
                 "alternative locations: remove or rename one of the two"
             )
         seen.add(keys[place])
-
-
-def _refuse_missing(models: Sequence[Model], tables: Sequence[dict[Key, int]]) -> None:
-    """Refuse models of which one lacks an atom that another one has."""
-    every = set[Key]().union(*tables)
-    for model, table in zip(models, tables, strict=True):
-        for chain_, resid, icode, name in sorted(every - table.keys())[:1]:
-            raise ValueError(
-                f"{model.label}: atom {chain_}/{resid}{icode}/{name} of another model is missing: "
-                "all models need the same atoms; common_atoms=True keeps those that all share"
-            )
-
-
-def _cells(models: Sequence[Model]) -> Floats | None:
-    """Cells (models, 3, 3) through which molecules are made whole; all models need one.
-
-    Only cells without symmetry, as those of simulations: in a crystal, a molecule that leaves the
-    cell is continued by a copy that symmetry makes.
-    """
-    cells = [model.cell for model in models if model.cell and model.cell.symmetry in _NO_SYMMETRY]
-    if len(cells) < len(models) or min(min(cell.sizes[:3]) for cell in cells) < _SHORTEST:
-        return None
-    try:
-        return box_matrices([cell.sizes for cell in cells], len(models), 3)
-    except ValueError:  # angles that no cell has
-        return None

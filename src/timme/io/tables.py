@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from timme import memory
 from timme._arrays import Floats, Ints, frozen
-from timme._text import counted, is_number, one_line
+from timme._text import counted, is_number
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.ensemble import Ensemble
-from timme.ensemble.frames import ArraySource, Frames
+from timme.ensemble.frames import ArraySource
 from timme.io.files import table_lines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Columns = str | Sequence[str | int] | None
 
@@ -38,6 +35,7 @@ _AXES = ("{}", "position {}", "position_{}")
 _TRACKMATE = {"FRAME", "TRACK_ID", "POSITION_X"}
 _UNIT = re.compile(r"(.*\S)\s*[\[(](.*)[\])]")
 _UNITS = {"microns": "µm", "pixel": "px", "pixels": "px", "pix": "px"}
+_MISSING = ("", "-", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
 _LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
 # Whole numbers as people and programs write them: anything else is a name, as numbers would make
 # one particle of 11 and 1_1, of 1 and 01, of 1.1 and 1.10.
@@ -55,38 +53,42 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         Columns of frame, particle and coordinates: their names, or their numbers from 1 on. By
         default those of trackpy, TrackMate and other programs are found by their names.
     """
+    import pandas as pd
+
     (lines, separator), source, chosen = table_lines(path), str(path), _listed(columns)
     is_ended = lines[-1].endswith("\n")
     lines = [" ".join(line.split()) if separator == " " else line.rstrip("\n") for line in lines]
+    reader, rows = csv.reader(lines, delimiter=separator, skipinitialspace=True), list[Any]()
     try:
-        rows = partial(csv.reader, delimiter=separator, skipinitialspace=True)
-        fields, n_fields = list(rows(lines[:4])), list(map(len, rows(lines)))
+        first = next(reader)
+        names = [name.strip(" '") for name in first]
+        places, notes = _find_columns(names, chosen, source)
+        take = itemgetter(*places)
+        has_names = not (_are_numbers(chosen) and is_number(names[places[0]]))
+        for number, row in enumerate(reader if has_names else chain([first], reader), start=1):
+            if len(row) != len(names):
+                fault = f"row {number}: {len(names)} columns are needed, got {len(row)}"
+                raise ValueError(f"{source}: {fault}: repair it, or separate columns by semicolons")
+            rows.append(take(row))
     except csv.Error as error:
         raise ValueError(f"{source}: not a table: {error}") from None
-    names = [name.strip(" '") for name in fields[0]]
-    places, notes = _find_columns(names, chosen, source)
-    n_heads = 0 if _are_numbers(chosen) and is_number(names[places[0]]) else 1
-    for row, count in enumerate(n_fields[n_heads:], start=1):
-        if count != len(names):
-            fault = f"row {row}: {len(names)} columns are needed, got {count}"
-            raise ValueError(f"{source}: {fault}: repair it, or separate columns by semicolons")
-    if len(n_fields) < len(lines):
+    if len(rows) + has_names < len(lines):
         raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
     unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
     if spots:  # long names, short names and units follow below the names
-        heads = [row for row in fields[1:] if not is_number(row[places[0]])]
-        n_heads += len(heads)
-        unit = _unit(heads[-1][places[2]].strip("()")) if heads else unit
+        heads = [row for row in rows[:3] if not is_number(row[0])]
+        rows = rows[len(heads) :]
+        unit = _unit(heads[-1][2].strip("()")) if heads else unit
     if not is_ended:
         if lines[-1].endswith(separator):
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
-    text, decimal = "\n".join(lines[n_heads:]), "."
+    table = pd.DataFrame(rows, columns=range(len(places)), dtype=object)
+    table, text = table.mask(table.isin(_MISSING)), "".join(lines[len(lines) - len(rows) :])
     if separator != "," and "," in text and "." not in text:
-        decimal = ","
+        table = table.apply(lambda words: words.str.replace(",", ".") if words.name != 1 else words)
         notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
-    values = _parse(text, separator, decimal, places, source)
-    return _tracks(values, source, unit, notes, spots=spots)
+    return _tracks([table[place] for place in table], source, unit, notes, spots=spots)
 
 
 def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
@@ -166,34 +168,12 @@ def _unit_of(names: Sequence[str], source: str) -> str:
     return units.pop() if len(units) == 1 and units <= _LENGTHS else ""
 
 
-def _parse(
-    text: str, separator: str, decimal: str, places: list[int], source: str
-) -> list[pd.Series[Any]]:
-    """Columns at some places, those of particles as text."""
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            decimal=decimal,
-            header=None,
-            usecols=places,
-            dtype={places[1]: str},
-            na_values="-",
-            index_col=False,
-            low_memory=False,
-            skipinitialspace=True,
-        )
-    except ValueError as error:
-        raise ValueError(f"{source}: the table has no rows: {one_line(error)}") from None
-    return [table[place] for place in places]
-
-
 def _tracks(
     values: Sequence[Any], source: str, unit: str, notes: list[str], *, spots: bool
 ) -> Ensemble:
     """Draft ensemble of columns: frame, particle and coordinates."""
+    import pandas as pd
+
     names, particle = _names(values[1])
     numbers = np.column_stack([_numeric(values[k], source) for k in (0, *range(2, len(values)))])
     kept = (particle >= 0) | (not spots)
@@ -210,47 +190,26 @@ def _tracks(
         positions = positions[:, :2]
     times, frame = np.unique(numbers[kept, 0], return_inverse=True)
     shape = (len(times), len(names), positions.shape[1])
-    _refuse_twice_or_too_many(times, names, frame, particle, shape, source)
-    seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
-    coordinates = np.full(shape, np.nan)
-    coordinates[frame[seen], particle[seen]] = positions[seen]
-    steps = np.diff(times)
-    if len(steps) and np.ptp(steps) > 1e-9 * steps.min():
-        notes.append(f"frame numbers are not evenly spaced: the {len(times)} there are snapshots")
-    if not seen.all():
-        notes.append(f"{counted(int(np.sum(~seen)), 'row')} without coordinates count as not seen")
-    n_gaps = int(np.isnan(coordinates[:, :, 0]).any(axis=0).sum())
-    if n_gaps:
-        notes.append(f"{n_gaps} of {shape[1]} particles are not seen in every frame")
-    whole = names.dtype.kind in "iuf" and (names == np.floor(names)).all()
-    column = {"resids": names.astype(np.int64)} if whole else {"names": names.astype(np.str_)}
-    atoms = replace(Atoms.unnamed(len(names)), **column)
-    return Ensemble(
-        Frames.of(ArraySource(frozen(coordinates), None, times)),
-        atoms,
-        np.arange(len(names)),
-        unit,
-        gaps=True,
-        sources=(source,),
-        notes=tuple(notes),
-        numbers=atoms.resids,
-        n_source=len(times),
-    )
-
-
-def _refuse_twice_or_too_many(
-    times: Floats, names: npt.NDArray[Any], frame: Ints, particle: Ints, shape: Any, source: str
-) -> None:
-    """Refuse two positions of a particle in one frame, and more than memory holds."""
-    cell = np.sort(frame * len(names) + particle)
-    for when, who in np.transpose(np.divmod(cell[1:][np.diff(cell) == 0], len(names)))[:1]:
-        name = str(names[who]).removesuffix(".0")
-        fault = f"particle {name} is in frame {times[when]:.15g} twice"
+    again = pd.Series(frame * len(names) + particle).duplicated()
+    for row in np.flatnonzero(again)[:1]:
+        name = str(names[particle[row]]).removesuffix(".0")
+        fault = f"particle {name} is in frame {times[frame[row]]:.15g} twice"
         raise ValueError(f"{source}: {fault}: remove one")
     size, left = 8 * math.prod(shape), memory.available()
     if left is not None and size > left:
         fault = f"{shape[1]} particles in {shape[0]} frames need {memory.shown(size)}"
         raise ValueError(f"{source}: {fault}, {memory.shown(left)} are left: leave out particles")
+    seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
+    coordinates = np.full(shape, np.nan)
+    coordinates[frame[seen], particle[seen]] = positions[seen]
+    if not seen.all():
+        notes.append(f"{counted(int(np.sum(~seen)), 'row')} without coordinates count as not seen")
+    whole = names.dtype.kind in "iuf" and (names == np.floor(names)).all()
+    column = {"resids": names.astype(np.int64)} if whole else {"names": names.astype(np.str_)}
+    atoms = replace(Atoms.unnamed(len(names)), **column)
+    frames = ArraySource(frozen(coordinates), None, times)
+    draft = Ensemble.from_source(frames, atoms, unit, (source,))
+    return replace(draft, gaps=True, notes=tuple(notes), numbers=atoms.resids, n_source=len(times))
 
 
 def _numeric(values: Any, source: str) -> Floats:

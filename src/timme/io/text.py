@@ -109,25 +109,24 @@ _unpacked = cached(read_bytes)
 
 def _walk(read_head: ReadHead, stream: BinaryIO) -> Iterator[FrameHead]:
     """Yield the heads of frames whose lines are all there."""
-    offset, before = 0, list[bytes]()
+    offset = 0
     while (head := read_head(stream)) is not None:
         lines = list(islice(stream, head.n_lines))
         if head.n_atoms < 1 or len(lines) < head.n_lines:
             raise ValueError(f"{len(lines)} lines of {head.n_atoms} atoms are there")
-        if not lines[-1].endswith(b"\n") and _is_cut(head, lines, before):
+        if not lines[-1].endswith(b"\n") and _is_cut(head, lines):
             raise ValueError("its last line is cut off")
         yield FrameHead(offset, head.n_atoms, head.time, bool(head.columns and head.images))
-        offset, before = stream.tell(), lines[-1:]
+        offset = stream.tell()
 
 
-def _is_cut(head: _Head, lines: list[bytes], before: list[bytes]) -> bool:
+def _is_cut(head: _Head, lines: list[bytes]) -> bool:
     """Return whether a last line without end lacks columns or decimals; editors leave out ends."""
-    words = lines[-1].split()
-    others = [line.split() for line in (*before, *lines[: -1 if head.columns else 0])]  # or boxes
-    decimals = [_decimals(other[-1]) for other in others if len(other) == len(words)]
-    whole = len(decimals) == len(others) and (head.columns or len(words) in {3, 9})
-    decimals += [] if head.columns else [_decimals(words[0])]
-    return not whole or _decimals(words[-1]) < min(decimals, default=0)
+    *others, words = [line.split() for line in lines]
+    if not head.columns:  # of a GRO file: a box of numbers alike
+        others = [words[:1] * (9 if len(words) > 3 else 3)]
+    least = min((_decimals(other[-1]) for other in others), default=0)
+    return any(len(other) != len(words) for other in others) or _decimals(words[-1]) < least
 
 
 def _decimals(word: bytes) -> int:
@@ -151,8 +150,6 @@ def _parse(head: _Head, lines: list[bytes]) -> Frame:
 def read_gro_head(stream: BinaryIO) -> _Head | None:
     """Read what a frame of a GRO file tells before its atoms."""
     title, number = stream.readline(), stream.readline()
-    while number and not title.strip() and not number.strip().isdigit():
-        title, number = number, stream.readline()  # blank lines between frames
     if not (title + number).strip() and not stream.read().strip():
         return None
     if not number.strip().isdigit():

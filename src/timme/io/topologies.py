@@ -64,7 +64,7 @@ def read_topology(path: Path) -> Topology:
 
 
 def atoms_of_group(group: Any) -> Atoms:
-    """Return the atoms of an AtomGroup, with bonds that its topology gives."""
+    """Return the atoms of a whole Universe, with bonds that its topology gives."""
     count, texts = len(group), {name: _texts(group, name) for name in _TEXTS}
     resnames, names, elements = texts["resnames"], texts["names"], texts["elements"]
     if not all(isinstance(name, str) for name in getattr(group, "resnames", ())):
@@ -79,10 +79,8 @@ def atoms_of_group(group: Any) -> Atoms:
     masses = np.asarray(getattr(group, "masses", np.zeros(count)), np.float64)
     masses = np.where(masses > 0, masses, element_masses(elements))
     resids = np.asarray(getattr(group, "resids", np.arange(1, count + 1)), np.int64)
-    bonds, places = getattr(group, "bonds", None), np.full(group.universe.atoms.n_atoms, -1)
-    places[group.ix] = np.arange(count)
-    pairs = places[np.asarray(bonds.indices if bonds else (), np.int64).reshape(-1, 2)]
-    pairs = sorted_bonds(pairs[(pairs >= 0).all(axis=1)])
+    bonds = getattr(group, "bonds", None)
+    pairs = sorted_bonds(bonds.indices if bonds else ())
     return Atoms(names, elements, resnames, resids, texts["icodes"], chains, masses, pairs)
 
 
@@ -108,13 +106,9 @@ def open_by_library(path: str | Path, n_atoms: int | None) -> Iterator[Any]:
         yield _reader(path, n_atoms)
 
 
-def read_by_library(reader: Any, file: Trajectory, number: int) -> Frame:
+def read_by_library(reader: Any, _: Trajectory, number: int) -> Frame:
     """Return one frame of MDAnalysis."""
-    del file
-    try:
-        step = reader[number]
-    except MemoryError:  # of a damaged file, which announces more than it can hold
-        raise ValueError("it announces more than memory can hold") from None
+    step = reader[number]
     cell = np.zeros(6) if step.dimensions is None else np.asarray(step.dimensions, np.float64)
     # MDAnalysis takes tilts of GSD files for cosines of angles: such boxes get angles of no box.
     tilted = getattr(reader, "active_reader", reader).format == "GSD" and (cell[3:] != 90).any()

@@ -14,21 +14,11 @@ import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme._text import one_line
-from timme.ensemble import Atoms, Ensemble, Frames
+from timme.ensemble import Atoms, Ensemble
 from timme.ensemble.atoms import guess_elements
 from timme.ensemble.frames import Frame, Numbers, Placed
-from timme.io import binary, text, topologies
-from timme.io.files import (
-    STRUCTURES,
-    Trajectory,
-    cached,
-    cell_box,
-    checked_file,
-    kind,
-    open_npy,
-    refuse_changed,
-    stamp,
-)
+from timme.io import binary, files, text, topologies
+from timme.io.files import STRUCTURES, Trajectory, kind
 from timme.io.pdb import read_structure
 from timme.io.structures import StructureFile
 from timme.io.topologies import LAMMPS_DATA, Topology, read_topology
@@ -51,6 +41,7 @@ class FileSource:
     """Frames of trajectory files in a row."""
 
     files: tuple[Trajectory, ...]
+    unfold: bool = False  # whether image flags are applied
     starts: tuple[int, ...] = ()  # snapshots with which later runs start, where flags may be 0
 
     @property
@@ -73,26 +64,22 @@ class FileSource:
         """Number of the first snapshot of each file, and of all snapshots."""
         return np.cumsum([0] + [file.n_frames for file in self.files])
 
-    def read(self, numbers: Numbers, sites: Ints | None, *, unfold: bool = False) -> Placed:
+    def read(self, numbers: Numbers, sites: Ints | None) -> Placed:
         """Return coordinates in the precision of the files, and boxes as these have them.
 
-        Snapshots without a box have one of zeros. With ``unfold``, image flags are applied.
+        Snapshots without a box have one of zeros.
         """
-        _, n_sites, axes = self.shape
-        n_sites = n_sites if sites is None else len(sites)
-        found: Coordinates = np.zeros((len(numbers), n_sites, axes), np.float32)
+        axes, found = self.shape[2], list[Coordinates]()
         boxes = np.zeros((len(numbers), axes, axes))
         for row, (number, frame) in enumerate(self._frames(numbers)):
             positions, box, images = frame.positions, frame.box, frame.images
             boxes[row] = 0.0 if box is None else box
-            if unfold and images is not None and box is not None:
+            if self.unfold and images is not None and box is not None:
                 if not images.any() and number not in {0, *self.starts}:
                     self._refuse_reset(number)
                 positions = positions + images @ box  # of the file, which is not reduced
-            if positions.dtype.itemsize > found.dtype.itemsize:
-                found = found.astype(np.float64)  # no number loses digits of its file
-            found[row] = positions if sites is None else positions[sites]
-        return found, boxes
+            found.append(positions if sites is None else positions[sites])
+        return np.stack(found), boxes
 
     def _frames(self, numbers: Sequence[int]) -> Iterator[tuple[int, Frame]]:
         """Yield snapshots with their numbers, from each file that holds some of them."""
@@ -115,14 +102,14 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
 
     ``n_atoms`` is the number of atoms, for formats that do not tell it.
     """
-    path = checked_file(path)
-    before, again = stamp(path), "copy, unpack or write the file again"
+    path = files.checked_file(path)
+    before, again = files.stamp(path), "copy, unpack or write the file again"
     try:
         found = _format(path, n_atoms).find(path)
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
-        name, fault = kind(path)[1:].upper(), one_line(error)[:200]
+        name, fault = kind(path)[1:].upper(), _fault_of(error)
         raise ValueError(f"{path}: not a {name} file that can be read: {fault}: {again}") from None
     note, whole = found.note, f"the {found.n_frames} whole frames before it"
     if found.damage and not cut:
@@ -164,25 +151,23 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     unnamed = own if bare or kind(first) == ".xyz" else None
     topology = read_topology(first) if unnamed is None else _topology_of(unnamed)
     n_atoms = len(topology.atoms)
-    files = [index_file(path, n_atoms, cut=cut) for path in others]
-    singles = all(file.n_frames == 1 for file in files)
+    found = [index_file(path, n_atoms, cut=cut) for path in others]
+    singles = all(file.n_frames == 1 for file in found)
     alike = own is not None and len(kinds) == 1 and (bare or own.n_frames > 1 or singles)
     if alike or not others:  # the first one holds snapshots, too
-        files.insert(0, own or index_file(first, n_atoms, cut=cut))
-    for file in files:
+        found.insert(0, own or index_file(first, n_atoms, cut=cut))
+    for file in found:
         refuse_other_atoms(file, topology, str(first.absolute()))
-    notes = [f"{file.path}: {file.note}" for file in files if file.note]
-    if bare and kind(first) != ".npy":
-        notes.append(f"{first}: without a topology, sites have no names but types, and no bonds")
-    units, atoms = {file.unit for file in files}, topology.atoms
+    notes = [f"{file.path}: {file.note}" for file in found if file.note]
+    units, atoms = {file.unit for file in found}, topology.atoms
     of_simulation = kind(first) in LAMMPS_DATA and ".dcd" in kinds
     unit = units.pop() if len(units) == 1 and not of_simulation else ""
-    frames, sources = Frames.of(FileSource(tuple(files))), tuple(map(str, paths))
-    draft = Ensemble(frames, atoms, np.arange(len(atoms)), unit, sources=sources)
+    sources = tuple(map(str, paths))
+    draft = Ensemble.from_source(FileSource(tuple(found)), atoms, unit, sources)
     return replace(
         draft,
-        independent=not bare and alike and len(files) > 1 == max(file.n_frames for file in files),
-        rounding=max(file.rounding for file in files),
+        independent=not bare and alike and len(found) > 1 == max(file.n_frames for file in found),
+        rounding=max(file.rounding for file in found),
         notes=tuple(notes),
         molecules=topology.molecules,
         numbers=topology.ids,
@@ -214,14 +199,20 @@ def _opened(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
         try:
             return _in_order(form.read(handle, file, number), file)
         except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
-            refuse_changed(file.path, file.stamp)
-            fault = f"{file.path}: frame {number + 1} cannot be read ({one_line(error)[:200]})"
+            files.refuse_changed(file.path, file.stamp)
+            fault = f"{file.path}: frame {number + 1} cannot be read ({_fault_of(error)})"
             raise ValueError(f"{fault}: write it again, or stop before (stop=)") from None
 
-    refuse_changed(file.path, file.stamp)
+    files.refuse_changed(file.path, file.stamp)
     with form.open(file.path) as handle:
         yield read
-    refuse_changed(file.path, file.stamp)
+    files.refuse_changed(file.path, file.stamp)
+
+
+def _fault_of(error: Exception) -> str:
+    """Return what a library stumbled over, in a few words."""
+    is_huge = isinstance(error, MemoryError)  # of a damaged file
+    return "it announces more than memory can hold" if is_huge else one_line(error)[:200]
 
 
 def _in_order(frame: Frame, file: Trajectory) -> Frame:
@@ -252,7 +243,7 @@ def _format(path: Path, n_atoms: int | None) -> Format:
 # ---- structures behind a topology ----------------------------------------------------------------
 
 
-_structure = cached(read_structure)
+_structure = files.cached(read_structure)
 
 
 def _index_models(path: Path) -> Trajectory:
@@ -261,15 +252,17 @@ def _index_models(path: Path) -> Trajectory:
     return Trajectory(len(models), len(names), times, rounding=0.001, names=names)
 
 
+def _open_array(path: str) -> AbstractContextManager[Any]:
+    return nullcontext(files.open_npy(path))
+
+
 def _open_structure(path: str) -> AbstractContextManager[StructureFile]:
     return nullcontext(_structure(path))
 
 
-def _read_model(structure: StructureFile, file: Trajectory, number: int) -> Frame:
-    del file
+def _read_model(structure: StructureFile, _: Trajectory, number: int) -> Frame:
     model = structure.models[number]
-    sizes = np.array(model.cell.sizes if model.cell else np.zeros(6))
-    return Frame(model.coordinates, cell_box(sizes[:3], sizes[3:]), names=model.atoms.names)
+    return Frame(model.coordinates, model.cell, names=model.atoms.names)
 
 
 _open = partial(open, mode="rb")
@@ -286,6 +279,6 @@ FORMATS = {
     ".nc": Format(binary.index_netcdf, binary.open_netcdf, binary.read_netcdf),
     ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
     ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
-    ".npy": Format(binary.index_npy, lambda path: nullcontext(open_npy(path)), binary.read_npy),
+    ".npy": Format(binary.index_npy, _open_array, binary.read_npy),
     **dict.fromkeys(STRUCTURES, Format(_index_models, _open_structure, _read_model)),
 }

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from timme._arrays import Bools, Floats, Ints, frozen
+from timme._arrays import Floats, Ints, frozen
 from timme._text import Described
 from timme.hierarchy.partition import rank_labels
 from timme.motion import pieces
@@ -101,11 +101,6 @@ class Search:
         chosen = _choose(levels, asked)
         return cls(tracks, ordered, kept, base.labels, found, known, tuple(levels), chosen)
 
-    def again(self, half: Bools) -> Search:
-        """Search half of the snapshots (snapshots,)."""
-        tracks = np.ascontiguousarray(self.tracks[:, half])
-        return Search.of(tracks, ordered=self.ordered, n_effective=self.n_effective / 2)
-
 
 def _choose(levels: Sequence[Level], asked: int | None) -> int:
     """Place of the most bodies with a wide gap that do not bend, 0 if none have; or as asked."""
@@ -120,9 +115,7 @@ def _choose(levels: Sequence[Level], asked: int | None) -> int:
 
 
 def sharpness(tracks: Floats, bodies: Pieces, whole: Pieces) -> float:
-    """S of bodies beside all sites as one body; NaN for one body, or too few parts."""
-    if bodies.n_bodies < 2:
-        return float("nan")
+    """S of two or more bodies beside all sites as one body; NaN for too few parts."""
     parts, owners = np.full(len(bodies.labels), -1), list[int]()
     for body in range(bodies.n_bodies):
         members = np.flatnonzero(bodies.labels == body)

@@ -43,7 +43,6 @@ class TwoPoint(Described):
     counts: Ints  # (lags, bins), pairs and snapshots that count
     msd: Floats  # (lags,), mean square displacement of a particle
     msd_error: Floats
-    notes: tuple[str, ...]
 
 
 def two_point(
@@ -97,11 +96,10 @@ def two_point(
     total = sums.sum(axis=(0, 1))
     with np.errstate(invalid="ignore"):
         distances = total[2, 1:] / total[3, 1:]
-    notes = ("the mean displacement was subtracted: independent particles move apart",)
     bins = frozen(np.asarray(lags, np.int64)), frozen(bounds), frozen(distances)
     along, across = ((means[:, k, 1:], errors[:, k, 1:]) for k in (0, 1))
     msd, n_pairs = (means[:, 0, 0], errors[:, 0, 0]), frozen(counts.astype(np.int64))
-    return TwoPoint(*bins, *along, *across, n_pairs, *msd, notes if drift else ())
+    return TwoPoint(*bins, *along, *across, n_pairs, *msd)
 
 
 def _displacements(runs: Sequence[Ints], lag: int) -> tuple[Ints, Ints, Ints]:

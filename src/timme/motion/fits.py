@@ -21,6 +21,7 @@ from timme.ensemble import Boxes, Ensemble
 from timme.ensemble.frames import Numbers, Placed, Step
 
 NOT_UNIQUE = "the body is nearly a line in them, or its mirror image fits as well"
+_FLAW = "its sites are at one point or on a line, or its mirror image fits as well"
 _TIE = 1e-6  # of the largest singular value: below it, directions are undetermined
 _POINT = 1e-13  # of the squares of coordinates: below it is rounding
 _CLEAR = 0.0044  # of the size of a matrix: the second singular value where the kernel finds R
@@ -64,7 +65,6 @@ class Shape(Described):
     poses: Poses
     rest: float  # root mean square distance of the sites from their places; NaN if never fitted
     n_fitted: int  # snapshots that could be fitted
-    flaw: str  # why the first snapshot has no orientation, or ""
 
     @property
     def noise(self) -> float:
@@ -77,7 +77,7 @@ class Shape(Described):
     @property
     def verdict(self) -> str:
         """Why the body has no orientation; empty if it has one."""
-        return "" if self.n_fitted else self.flaw or "its mirror image fits as well"
+        return "" if self.n_fitted else _FLAW
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -259,20 +259,8 @@ def shape_of(
     poses = fit(places, positions, given)
     squares = _mean((poses.into(positions) - places) ** 2, counted, np.full_like(places, np.nan))
     rest = float(np.sqrt(given @ squares.sum(axis=1) / given.sum()))
-    n_fitted, flaw = int((poses.unique & (counted > 0)).sum()), degeneracy(positions[0], given)
-    return Shape(frozen(places), frozen(given), poses, rest, n_fitted, flaw)
-
-
-def degeneracy(places: Floats, weights: Floats | None = None) -> str:
-    """Why a shape (sites, dimensions) has no orientation, or nothing."""
-    known = places if weights is None else places[weights > 0]
-    if len(known) < 2:
-        return "it is a single site"
-    about = known - known.mean(axis=0)
-    values = np.append(np.linalg.svd(about, compute_uv=False), [0.0, 0.0]) ** 2
-    if values[0] <= _POINT * (known**2).sum():
-        return "its sites are at one point, to rounding"
-    return "its sites are on a line" if values[1] < _TIE * values[0] and about.shape[1] > 2 else ""
+    n_fitted = int((poses.unique & (counted > 0)).sum())
+    return Shape(frozen(places), frozen(given), poses, rest, n_fitted)
 
 
 def inertia(places: Floats, weights: Floats) -> Floats:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme._text import Described
@@ -122,27 +123,16 @@ def hinge(
         poses = relative(ensemble, body, reference, weights)
     except UndeterminedError as why:
         return Hinge(verdict=str(why))
-    joint = solve_joint(poses, given)
-    found = Hinge(
-        kind=joint.kind,
-        angles=frozen(np.degrees(joint.angles)),
-        frames=frozen(poses.frames),
-        index=joint.index,
-        move=joint.move,
-    )
-    words = [*_warnings(joint, ensemble.n_counting), *poses.cautions]
-    if found.kind in _TURNING:
+    joint, cone, apart = solve_joint(poses, given), 0.0, 0.0
+    angles, frames = frozen(np.degrees(joint.angles)), frozen(poses.frames)
+    found = Hinge(joint.kind, angles=angles, frames=frames, index=joint.index, move=joint.move)
+    if joint.kind in _TURNING:
         error, cone, point_error, apart = axis_errors(joint, seed=seed)
-        found = replace(
-            found,
-            axis=frozen(joint.axis),
-            point=frozen(joint.place),
-            pitch=joint.pitch,
-            axis_error=error if given is None else np.nan,
-            axis_cone=cone if given is None else np.nan,
-            point_error=point_error,
-        )
-        words += _axis_warnings(joint, cone, apart, given=given is not None)
+        axis_error, axis_cone = (error, cone) if given is None else (np.nan, np.nan)
+        axis, point = frozen(joint.axis), frozen(joint.place)
+        found = replace(found, axis=axis, point=point, pitch=joint.pitch, point_error=point_error)
+        found = replace(found, axis_error=axis_error, axis_cone=axis_cone)
+    words = _warnings(joint, ensemble.n_counting, cone, apart, given=given is not None)
     return replace(found, verdict="; ".join(words))
 
 
@@ -185,68 +175,61 @@ def describe_motion(
     >>> found.hinges[0].kind, round(found.hinges[0].range)
     ('hinge', 60)
     """
-    found = bodies(ensemble, n_bodies=n_bodies)
-    still = 0 if reference is None else _body_of(found, np.asarray(reference))
-    moving = tuple(body for body in range(found.n_bodies) if body != still)
-    fixed = tuple(
-        still if reference is not None else _largest_of_chain(ensemble, found, body)
-        for body in moving
-    )
-    known, hinges, screws = list[Screw](), list[Hinge](), list[Screw]()
-    before, after = (np.asarray(ensemble.snapshot(k)[0], np.float64) for k in (0, -1))
-    for number, against in zip(moving, fixed, strict=True):
-        body, core, axis = found.members(number), found.members(against), None
-        if transition is not None:
-            known.append(_known_screw(np.asarray(transition, np.float64), ensemble, body, core))
-            axis = known[-1].axis
-        hinges.append(hinge(ensemble, body=body, reference=core, axis=axis, seed=seed))
-        screws.append(screw(before, after, body=body, reference=core))
-    explained = explained_variance(ensemble, [level.labels for level in found.levels])
-    fluctuation = frozen(rmsf(superpose(ensemble, found.members(still)).ensemble))
-    bending = _bending_sites(ensemble, before, after, found.labels)
-    who = found, still, moving, fixed
-    return Motions(
-        *who, tuple(hinges), explained, fluctuation, tuple(screws), bending, tuple(known)
-    )
+    with threadpool_limits(1, "blas"):  # products are small: more threads wait for one another
+        found = bodies(ensemble, n_bodies=n_bodies)
+        still = 0 if reference is None else _body_of(found, np.asarray(reference))
+        moving = tuple(body for body in range(found.n_bodies) if body != still)
+        fixed = (still,) * len(moving)
+        if reference is None:
+            fixed = tuple(_largest_of_chain(ensemble, found, body) for body in moving)
+        known, hinges, screws = list[Screw](), list[Hinge](), list[Screw]()
+        before, after = (np.asarray(ensemble.snapshot(k)[0], np.float64) for k in (0, -1))
+        for body, core in zip(map(found.members, moving), map(found.members, fixed), strict=True):
+            axis = None
+            if transition is not None:
+                known.append(_known_screw(np.asarray(transition, np.float64), ensemble, body, core))
+                axis = known[-1].axis
+            hinges.append(hinge(ensemble, body=body, reference=core, axis=axis, seed=seed))
+            screws.append(screw(before, after, body=body, reference=core))
+        explained = explained_variance(ensemble, [level.labels for level in found.levels])
+        fluctuation = frozen(rmsf(superpose(ensemble, found.members(still)).ensemble))
+        bending = _bending_sites(ensemble, before, after, found.labels)
+    motions = tuple(hinges), explained, fluctuation, tuple(screws), bending, tuple(known)
+    return Motions(found, still, moving, fixed, *motions)
 
 
-def _warnings(joint: Joint, n_snapshots: int) -> list[str]:
-    """Warnings about the angles."""
-    words, count = list[str](), len(joint.angles)
-    if count == 2:
-        words.append("two snapshots give no error bar")
-    if count < n_snapshots:
-        words.append(f"both have an orientation in {count} of {n_snapshots} snapshots")
-    if np.ptp(joint.angles) > _HALF_TURN:
-        words.append("it turns by half a turn: angles, and the sense of the axis, are ambiguous")
-    return words
-
-
-def _axis_warnings(joint: Joint, cone: float, apart: float, *, given: bool) -> list[str]:
-    """Warnings about the axis, its cone, and the angle between the axes of parts."""
-    words, poses = list[str](), joint.poses
-    if joint.variances[0] < 25 * joint.noise[0]:
-        words.append("it turns by little more than its noise")
-    if given:
-        share = f"{100 * joint.index:.0f} % of its turning is about the given axis"
-        return words + [share] * (joint.index < INDEX)
-    middle = poses.weights @ poses.centres
+def _warnings(
+    joint: Joint, n_snapshots: int, cone: float, apart: float, *, given: bool
+) -> list[str]:
+    """Warnings about the angles, the axis, its cone, and the angle between the axes of parts."""
+    poses, count, turns = joint.poses, len(joint.angles), joint.kind in _TURNING
+    middle, free = poses.weights @ poses.centres, turns and not given
     away = float(np.linalg.norm(np.cross(joint.place - middle, joint.axis)))
-    if is_far(away, joint.place, middle, poses.near):
-        words.append(FAR)
-    if apart > _WIDE:
-        parts = "first and second half" if len(poses.runs) == 1 else "the runs"
-        words.append(f"its axis moves: {parts} differ by {apart:.0f}°")
-    elif cone > _WIDE:
-        words.append(f"axis known to ±{cone:.0f}° (95 %)")
-    return words
+    parts = "first and second half" if len(poses.runs) == 1 else "the runs"
+    found = {
+        "two snapshots give no error bar": count == 2,
+        f"both have an orientation in {count} of {n_snapshots} snapshots": count < n_snapshots,
+        "it turns by half a turn: angles, and the sense of the axis, are ambiguous": (
+            np.ptp(joint.angles) > _HALF_TURN
+        ),
+        **dict.fromkeys(poses.cautions, True),
+        "it turns by little more than its noise": (
+            turns and joint.variances[0] < 25 * joint.noise[0]
+        ),
+        f"{100 * joint.index:.0f} % of its turning is about the given axis": (
+            turns and given and joint.index < INDEX
+        ),
+        FAR: free and is_far(away, joint.place, middle, poses.near),
+        f"its axis moves: {parts} differ by {apart:.0f}°": free and apart > _WIDE,
+        f"axis known to ±{cone:.0f}° (95 %)": free and cone > _WIDE and not apart > _WIDE,
+    }
+    return [words for words, holds in found.items() if holds]
 
 
 def _direction(axis: npt.ArrayLike) -> Floats:
     given = numbers(axis, "an axis")
     if given.shape != (3,) or not 0 < np.linalg.norm(given) < np.inf:
-        words = f"an axis is 3 finite numbers that are not all 0, got {given.tolist()}"
-        raise ValueError(words)
+        raise ValueError(f"an axis is 3 finite numbers that are not all 0, got {given.tolist()}")
     return np.asarray(given / np.linalg.norm(given))
 
 

@@ -88,14 +88,14 @@ def relative(
     ensemble: Ensemble,
     body: str | npt.ArrayLike,
     reference: str | npt.ArrayLike,
-    weights: npt.ArrayLike | None,
+    weights: npt.ArrayLike | None = None,
 ) -> Relative:
     """Return the poses of a body as seen from another."""
     moving, still = fits.body_sites(ensemble, body), fits.body_sites(ensemble, reference)
     shared = np.intersect1d(moving, still)
     if len(shared):
-        words = f"{len(shared)} sites are in both the body and the reference, such as"
-        raise ValueError(f"{ensemble.prefix}{words} {ensemble.site_label(int(shared[0]))}")
+        words = f"{len(shared)} sites are in both the body and the reference"
+        raise ValueError(ensemble.prefix + words)
     given = fits.site_weights(weights, ensemble.n_sites)
     counts = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
     both = fits.whole_positions(ensemble.select(np.concatenate([still, moving])))

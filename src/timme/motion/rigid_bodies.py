@@ -31,7 +31,7 @@ REST = Quantity(
 )
 _FRAMES = 100  # snapshots at most
 _ALIKE = 0.7  # of the residues of copies are the same in the same order
-_ABOVE = 1 + 1e-9  # times a rest: what is larger is no rounding
+_ABOVE = 1 + 2e-9  # times a rest: what is larger is no rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -186,7 +186,8 @@ def _agreement(searches: Sequence[Search]) -> Agreement | None:
     found = list[Agreement]()
     block = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2
     for search in searches:
-        halves = [search.again(block == half) for half in (0, 1)]
+        known, parts = search.n_effective / 2, (search.tracks[:, block == half] for half in (0, 1))
+        halves = [Search.of(part, ordered=search.ordered, n_effective=known) for part in parts]
         one, other = (half.levels[half.chosen].labels for half in halves)
         both = (one >= 0) & (other >= 0)
         rand = rand_index(one[both], other[both]) if both.any() else float("nan")
@@ -202,31 +203,27 @@ def _edges(search: Search) -> tuple[Ints, Floats, float]:
     chosen, labels = search.found[search.chosen], search.levels[search.chosen].labels
     kept, inner = search.kept, search.tracks[search.kept]
     split = np.unique(search.small * chosen.n_bodies + chosen.labels, return_inverse=True)[1]
-    base = follow(inner, split, steps=6)
-    first = np.unique(split, return_index=True)[1]
+    base, first = follow(inner, split, steps=6), np.unique(split, return_index=True)[1]
     ceiling = float(chosen.rests.sum())
-    floor = rest = min(float(base.rests.sum()), ceiling)
-    heads = first[split]
-    edges = [(kept[head], kept[site]) for site, head in enumerate(heads) if head != site]
-    rests = [floor] * len(edges)
+    joins, rests = np.empty((0, 2), np.int64), [min(float(base.rests.sum()), ceiling)]
     for one, other, growth, each in merges(base, within=chosen.labels[first]):
         joined = np.unique(each, return_inverse=True)[1]
         if joined.max() + 1 >= chosen.n_bodies:
-            rest = min(rest + growth, ceiling)
+            rests.append(min(rests[-1] + growth, ceiling))
         else:
             after = float(follow(inner, joined, steps=6).rests.sum())
-            rest = max(rest, after, ceiling * 1.0001)
-        edges.append((kept[one], kept[other]))
-        rests.append(rest)
-    top = max(rests, default=0.0)
-    inside = min(max(ceiling, floor), top)
-    for site in np.setdiff1d(np.arange(len(labels)), kept):
-        home = kept[labels[kept] == labels[site]] if labels[site] >= 0 else kept[:0]
-        edges.append((home[0] if len(home) else kept[0], site))
-        rests.append(inside if len(home) else top * 1.01)
+            rests.append(max(rests[-1], after, ceiling * 1.0001))
+        joins = np.append(joins, [[one, other]], axis=0)
+    inside = min(ceiling, rests[-1])
+    # Sites that were not kept join the first site of their body, or else all others at last.
+    away = np.setdiff1d(np.arange(len(labels)), kept)
+    heads = np.append(np.unique(labels[kept], return_index=True)[1], 0)[labels[away]]
+    joins = np.append(np.column_stack([first[split], np.arange(len(kept))]), joins, axis=0)
+    edges = np.append(kept[joins], np.column_stack([kept[heads], away]), axis=0)
+    late = np.where(labels[away] >= 0, inside, rests[-1] * 1.01)
+    heights = np.concatenate([np.full(len(kept), rests[0]), rests[1:], late])
     size = inner[:, :, 0].size
-    heights = np.sqrt(np.array(rests) / size)
-    return np.array(edges).reshape(-1, 2), heights, float(np.sqrt(inside / size))
+    return edges, np.sqrt(heights / size), float(np.sqrt(inside / size))
 
 
 def _hierarchy(
@@ -237,16 +234,13 @@ def _hierarchy(
     inside = max(own for _, _, own in trees)
     edges = [sites[own] for sites, (own, _, _) in zip(copies, trees, strict=True)]
     # Bodies of one chain join above the rest within those of every chain.
-    least = inside * _ABOVE**2
     rests = np.concatenate(
-        [np.where(own > end * _ABOVE, np.maximum(own, least), own) for _, own, end in trees]
+        [np.where(own > end, np.maximum(own, inside * _ABOVE), own) for _, own, end in trees]
     )
-    for sites in copies[1:]:
-        edges.append(np.array([[copies[0][0], sites[0]]]))
-        rests = np.append(rests, rests.max(initial=0.0) * 1.01)
-    n_sites = sum(map(len, copies))
-    found = grow(n_sites, np.concatenate(edges), rests, unit=unit, quantity=REST)
-    above = rests[rests > inside * _ABOVE]
+    edges.append(np.array([(copies[0][0], sites[0]) for sites in copies]))
+    rests = np.append(rests, rests.max() * 1.01 ** np.arange(len(copies)))
+    found = grow(sum(map(len, copies)), np.concatenate(edges), rests, unit=unit, quantity=REST)
+    above = rests[rests > inside]
     return found, float(np.sqrt(inside * above.min())) if len(above) else inside
 
 

@@ -69,7 +69,6 @@ def screw(
     *,
     body: Ints,
     reference: Ints,
-    weights: Floats | None = None,
 ) -> Screw:
     """Return the screw by which a body moves against a reference.
 
@@ -79,8 +78,6 @@ def screw(
         Two snapshots in 2 or 3 dimensions; NaN where a site is not seen.
     body, reference : ndarray of int
         Their sites.
-    weights : ndarray, shape (sites,), optional
-        Weights of the sites in fits; equal by default.
 
     Returns
     -------
@@ -95,16 +92,13 @@ def screw(
     >>> round(found.angle, 6), found.kind
     (60.0, 'hinge')
     """
-    if np.shape(before) != np.shape(after):
-        shapes = f"{np.shape(before)} and {np.shape(after)}"
-        raise ValueError(f"a motion needs the same sites in two snapshots, got shapes {shapes}")
-    pair = np.array([numbers(each, "snapshots") for each in (before, after)])
+    pair = np.stack([numbers(each, "snapshots") for each in (before, after)])
     seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
     body, reference = (indices(each, len(seen), "sites of a body") for each in (body, reference))
     body, reference = body[seen[body]], reference[seen[reference]]
     try:
         ensemble = Ensemble.from_array(np.where(seen[:, None], pair, 0.0))
-        poses = relative(ensemble, body, reference, weights)
+        poses = relative(ensemble, body, reference)
     except UndeterminedError as why:
         return Screw(verdict=str(why))
     turn, start = poses.rotations[1] @ poses.rotations[0].T, poses.centres[0]

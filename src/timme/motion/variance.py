@@ -162,10 +162,8 @@ def rmsip(first: Components, second: Components, *, n_components: int = 10) -> f
     1.0
     """
     if first.mean.shape != second.mean.shape:
-        raise ValueError(
-            "comparing modes needs those of the same sites, got shapes "
-            f"{first.mean.shape} and {second.mean.shape}"
-        )
+        shapes = f"{first.mean.shape} and {second.mean.shape}"
+        raise ValueError(f"comparing modes needs those of the same sites, got shapes {shapes}")
     count = min(len(first.modes), len(second.modes), n_components)
     inner = np.tensordot(first.modes[:count], second.modes[:count], ((1, 2), (1, 2)))
     return float(np.sqrt((inner**2).sum() / count))

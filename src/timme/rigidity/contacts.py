@@ -35,8 +35,7 @@ def find_tethers(structure: Structure, chemistry: Chemistry, which: Tethers = "s
     """
     atoms = structure.atoms
     greasy = np.isin(atoms.elements, tuple(_RADII))
-    foreign = ~(greasy | chemistry.hydrogens)
-    foreign[np.unique(chemistry.sources[foreign[chemistry.targets]])] = True
+    foreign = chemistry.beside(~(greasy | chemistry.hydrogens)) > 0
     chosen = np.flatnonzero(greasy & ~foreign & (chemistry.degrees > 0))
     if which == "none" or not len(chosen):
         return np.empty((0, 2), np.int64)

@@ -166,9 +166,7 @@ def base_energy(network: Network) -> float:
 
     It is -10 kcal/mol, or less if a bond is as strong as that: below all bonds.
     """
-    known = network.energies[~np.isnan(network.energies)]
-    strongest = float(known.min(initial=0.0))
-    return DEEPEST if strongest > DEEPEST else math.ceil(strongest) - 1.0
+    return min(DEEPEST, math.ceil(np.nanmin(network.energies, initial=0.0)) - 1.0)
 
 
 def residue_flexibility(found: Decomposition, network: Network, atoms: Atoms) -> Floats:
@@ -213,8 +211,6 @@ class _Game(NamedTuple):
 
 
 def _play(network: Network, cutoff: float) -> _Game:
-    if not network.n_bodies:
-        raise ValueError("a pebble game needs at least 1 body, got a network of none")
     always = np.isnan(network.energies)
     heights = np.where(always, -math.inf, network.energies)
     added = np.flatnonzero(heights <= cutoff)

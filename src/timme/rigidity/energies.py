@@ -112,10 +112,9 @@ def possible_bonds(structure: Structure, chemistry: Chemistry, *, allowed: Bools
     donor_of[hydrogens] = donors
     givers = hydrogens[allowed[hydrogens] & allowed[donors]]
     takers = np.flatnonzero(chemistry.acceptors & allowed)
-    hydrogens, acceptors = structure.cross_pairs(givers, takers, HYDROGEN_ACCEPTOR).T
-    far = chemistry.far_apart(donor_of[hydrogens], acceptors)
-    hydrogens, acceptors = hydrogens[far], acceptors[far]
-    return bond_energies(structure, chemistry, donor_of[hydrogens], hydrogens, acceptors)
+    pairs = structure.cross_pairs(givers, takers, HYDROGEN_ACCEPTOR)
+    pairs = pairs[chemistry.far_apart(donor_of[pairs[:, 0]], pairs[:, 1])]
+    return bond_energies(structure, chemistry, donor_of[pairs[:, 0]], *pairs.T)
 
 
 def donor_hydrogens(chemistry: Chemistry) -> tuple[Ints, Ints]:

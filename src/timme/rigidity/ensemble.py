@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices
 from timme._text import Described
-from timme.engine.checkpoint import Progress, Run
+from timme.engine.checkpoint import DEFAULT, Run
 from timme.ensemble import Ensemble, Frames
 from timme.ensemble.atoms import angstroms
 from timme.ensemble.frames import ArraySource
 from timme.hierarchy import Hierarchy, Quantity, link
 from timme.rigidity.decomposition import decompose, dilute
 from timme.rigidity.networks import Network, checked_energy, network
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 APART = Quantity("fraction apart", words="fraction of snapshots apart")
 
@@ -71,9 +68,7 @@ def together(
     cutoff: float,
     *,
     sites: npt.ArrayLike | None = None,
-    workers: int | None = None,
-    client: Client | str | None = None,
-    progress: Progress | None = None,
+    run: Run = DEFAULT,
     **options: Any,
 ) -> Together:
     """Decompose every snapshot; count in how many of them sites are rigid with one another.
@@ -86,12 +81,8 @@ def together(
         Highest energy of a hydrogen bond in kcal/mol; above 0 those that repel count as well.
     sites : array_like of int, optional
         Sites that are counted, such as Cα; all by default.
-    workers : int, optional
-        Number of threads, all cores by default.
-    client : dask.distributed.Client or str, optional
-        Cluster that decomposes the snapshots in place of threads.
-    progress : callable, optional
-        Called with snapshots done and their number.
+    run : Run, optional
+        How it is carried out: by which threads or cluster, and where progress is reported.
     **options
         As for :func:`timme.rigidity.network`.
 
@@ -117,7 +108,6 @@ def together(
         )
     weights = np.ones(n_snapshots) if ensemble.weights is None else ensemble.weights
     weights = np.where((weights == weights[0]).all(), 1.0, weights)  # so that sums are exact
-    run = Run.of(workers, client, progress)
     shared = (_of_frames(ensemble, []), checked_energy(cutoff), counted, options)
     frames = ((place, *ensemble.snapshot(place)) for place in range(n_snapshots))
     held = np.zeros((len(counted), len(counted)))

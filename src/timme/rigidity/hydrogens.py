@@ -16,7 +16,6 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme._text import counted
 from timme.engine.checkpoint import Progress, Run
 from timme.ensemble import Ensemble, Images
 from timme.ensemble.atoms import HYDROGENS, element_masses, sorted_bonds
@@ -30,8 +29,7 @@ _SINGLE, _UNKNOWN = 1, 0  # types of bonds in biotite
 _DOUBLE = (2, 6)  # the second is aromatic
 
 _STEPS = 36  # of a full turn
-# Å from a hydrogen that turns: nearer atoms touch it.
-_HYDROGEN_TOUCHING, _CARBON_TOUCHING, _OTHERS_TOUCHING = 1.8, 2.1, 1.4
+_TOUCHING = 1.8, 2.1, 1.4  # Å: hydrogens, carbons, others nearer to a hydrogen that turns
 _NEAR = 5.0  # Å, within which are all atoms that a hydrogen may touch, before it turns
 _PENALTY = 10.0  # kcal/mol of two atoms that touch, more than a bond gives
 _LEAST = 1e-9  # kcal/mol for each step, so that of equal turns the smallest is chosen
@@ -83,13 +81,11 @@ def add_hydrogens(
     made = turn_hydrogens(made)
     run.tell(100, 100)
     notes = [f"{len(owners) - len(old):,} hydrogens were added by hydride for pH {ph:g}"]
-    strange = np.flatnonzero(unknown & ~water)
-    if len(strange):
-        n_residues = counted(len(np.unique(residue_index(old)[strange])), "residue")
-        notes.append(
-            f"no hydrogens were added to {n_residues}, such as that of {old.label(strange[0])}: "
-            "the chemical component dictionary lacks these atoms or bonds"
+    for atom in np.flatnonzero(unknown & ~water)[:1]:
+        words = (
+            "no hydrogens were added where the chemical component dictionary lacks atoms or bonds"
         )
+        notes.append(f"{words}, such as at {old.label(atom)}")
     box = made.boxes.matrices if made.boxes.matrices.any() else None
     return replace(
         Ensemble.from_array(made.coordinates[None], atoms=made.atoms, unit="Å", boxes=box),
@@ -251,8 +247,8 @@ def _rotor_energies(chemistry: Chemistry, rotors: _Rotors) -> Floats:
     still = np.setdiff1d(np.arange(len(structure.atoms)), hydrogens)
     near = structure.cross_pairs(hydrogens, still, _NEAR)
     near = near[chemistry.far_apart(*near.T)]
-    limits = np.where(chemistry.is_element("C"), _CARBON_TOUCHING, _OTHERS_TOUCHING)
-    limits[chemistry.hydrogens] = _HYDROGEN_TOUCHING
+    light = [chemistry.hydrogens, chemistry.is_element("C")]
+    limits = np.select(light, _TOUCHING[:2], _TOUCHING[2])
     allowed = ~chemistry.hydrogens
     allowed[hydrogens] = True
     energies = np.empty((_STEPS, len(rotors.donors)))
@@ -276,7 +272,7 @@ def _rotor_clashes(structure: Structure, rotors: _Rotors) -> dict[tuple[int, int
         start = rotors.arms[:, rotors.owners == one]
         end = structure.vectors(*pair[:, None]) + rotors.arms[:, rotors.owners == other]
         gaps = np.linalg.norm(end[None, :, None] - start[:, None, :, None], axis=-1)
-        touching = np.count_nonzero(gaps < _HYDROGEN_TOUCHING, axis=(2, 3))
+        touching = np.count_nonzero(gaps < _TOUCHING[0], axis=(2, 3))
         if touching.any():
             found[one, other] = _PENALTY * touching
     return found

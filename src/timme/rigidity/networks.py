@@ -20,17 +20,9 @@ from timme.rigidity.chemistry import DONATING, Chemistry, Structure
 from timme.rigidity.contacts import Tethers, find_stacks, find_tethers, metal_bonds
 from timme.rigidity.energies import hydrogen_bonds
 
-BARS = {
-    "covalent": 5,
-    "locked": 6,
-    "disulfide": 5,
-    "metal": 5,
-    "hydrogen bond": 5,
-    "salt bridge": 5,
-    "tether": 2,
-    "stacking": 3,
-}
 WITH_ENERGY = ("hydrogen bond", "salt bridge")
+BARS = dict.fromkeys(("covalent", "disulfide", "metal", *WITH_ENERGY), 5)  # their ends can turn
+BARS |= {"locked": 6, "tether": 2, "stacking": 3}
 _SOFT = ("tether", "stacking")  # may join what other constraints join
 
 _HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "label 2")
@@ -77,13 +69,12 @@ class Network(Described):
     def __post_init__(self) -> None:
         """Refuse what no pebble game can be played on."""
         lengths = {len(column) for column in (self.bonds, self.bars, self.kinds, self.energies)}
-        if self.bonds.shape[1:] != (2,) or len(lengths) > 1:
-            raise ValueError("a network needs two bodies, bars, a kind and an energy for each bond")
-        index_pairs(self.bonds, self.n_bodies, "bodies of bonds")
-        if (self.bonds[:, 0] == self.bonds[:, 1]).any():
-            raise ValueError("a bond joins two bodies, got one from a body to itself")
-        if not np.isin(self.bars, range(1, 7)).all():
-            raise ValueError(f"a bond has 1 to 6 bars, got {np.unique(self.bars).tolist()}")
+        if not self.n_bodies or self.bonds.shape[1:] != (2,) or len(lengths) > 1:
+            words = "at least 1 body, and two bodies, bars, a kind and an energy for each bond"
+            raise ValueError(f"a network needs {words}")
+        ends = index_pairs(self.bonds, self.n_bodies, "bodies of bonds").T
+        if (ends[0] == ends[1]).any() or not np.isin(self.bars, range(1, 7)).all():
+            raise ValueError("a bond has 1 to 6 bars, and is not from a body to itself")
 
     def of_kind(self, *kinds: str) -> Bools:
         """Return which bonds (bonds,) are of some kinds, such as ``"tether"``."""
@@ -200,10 +191,8 @@ def write_constraints(network: Network, ensemble: Ensemble, path: str | Path) ->
     from pandas import DataFrame
 
     if network.n_bodies != ensemble.n_sites:
-        raise ValueError(
-            f"the network has {network.n_bodies} bodies and the structure {ensemble.n_sites} "
-            "sites: give the structure from which the network was made"
-        )
+        counts = f"{network.n_bodies} bodies, the structure {ensemble.n_sites} sites"
+        raise ValueError(f"the network has {counts}: give that from which it was made")
     rows = DataFrame(constraint_columns(network, ensemble.sites))
     return write_atomically(path, rows.to_csv(index=False, lineterminator="\n"))
 
@@ -261,25 +250,20 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
     )
     weak, soft = (np.isin(kinds, some) for some in (WITH_ENERGY, _SOFT))
     keys = DataFrame([np.where(soft, kinds, ""), np.fmin(one, other), np.fmax(one, other)]).T
-    labels = {site + 1: ensemble.site_label(site) for site in range(n_sites)}
-    differ = [
-        (rows[f"label {n}"] != "") & (rows[f"label {n}"] != [labels.get(end, "") for end in ends])
-        for n, ends in ((1, one), (2, other))
-    ]
-    for column, wrong, needed in (
-        ("kind", ~np.isin(kinds, [*BARS]), f"one of {', '.join(BARS)}"),
-        ("bars", ~np.isin(bars, range(1, 7)), "a number from 1 to 6"),
-        (_HEADER[2], np.isnan(energies) & (weak | (rows[_HEADER[2]] != "")), "a number"),
-        ("atom 1", ~np.isin(one, [*labels]), f"a number from 1 to {n_sites}"),
-        ("atom 2", ~np.isin(other, [*labels]), f"a number from 1 to {n_sites}"),
-        ("atom 2", one == other, "another atom than the first"),
-        ("label 1", differ[0], "that of the atom in this structure"),
-        ("label 2", differ[1], "that of the atom in this structure"),
-        ("atom 2", keys.duplicated(), "bound to the first in one row only"),
-    ):
-        for line in rows.index[wrong][:1]:
-            got = rows[column][line][:40]
-            raise ValueError(f"{path}: line {line + 2}: {column} must be {needed}, got {got!r}")
+    keys.index = rows.index
+    labels = np.array(["", *(ensemble.site_label(site) for site in range(n_sites))])
+    wrong = ~np.isin(kinds, [*BARS]) | ~np.isin(bars, range(1, 7)) | keys.duplicated()
+    wrong |= np.isnan(energies) & (weak | (rows[_HEADER[2]] != "")) | (one == other)
+    for ends, given in ((one, rows["label 1"]), (other, rows["label 2"])):
+        known = np.isin(ends, range(1, n_sites + 1))
+        label = labels[np.where(known, ends, 0).astype(np.int64)]
+        wrong |= ~known | ((given != "") & (given != label))
+    for line in rows.index[wrong][:1]:
+        raise ValueError(
+            f"{path}: line {line + 2} needs a kind ({', '.join(BARS)}), 1 to 6 bars, the energy of "
+            f"a hydrogen bond or salt bridge, and two atoms of 1 to {n_sites} with their labels or "
+            f"none, bound in one row only; got {','.join(rows.loc[line])[:80]!r}"
+        )
     bonds = np.column_stack([one, other]).astype(np.int64) - 1
     columns = frozen(bonds), frozen(bars.astype(np.int64)), frozen(kinds), frozen(energies)
     return Network(n_sites, *columns, (f"the constraints are those of {path}",))
@@ -312,9 +296,8 @@ def refuse_unusable(structure: Structure, prefix: str) -> None:
 
 def lacks_hydrogens(atoms: Atoms) -> bool:
     """Return whether there are nitrogens, oxygens or sulphurs, but no hydrogen; waters aside."""
-    polar, light = (np.isin(atoms.elements, known) for known in (("N", "O", "S"), HYDROGENS))
-    dry = ~is_water(atoms)
-    return bool((polar & dry).any() and not (light & dry).any())
+    elements = atoms.elements[~is_water(atoms)]
+    return bool(np.isin(elements, ("N", "O", "S")).any() and not np.isin(elements, HYDROGENS).any())
 
 
 def notes(chemistry: Chemistry, metals: Ints, *, waters: bool) -> tuple[str, ...]:
@@ -324,16 +307,14 @@ def notes(chemistry: Chemistry, metals: Ints, *, waters: bool) -> tuple[str, ...
     found = {
         "waters make no hydrogen bonds (waters=True lets them)": first[water[first] & (not waters)],
         "bonds of metal ions count as covalent": np.unique(metals[:, 0]),
-        "hydrogens are missing, and hydrogen bonds with them": np.flatnonzero(_bare(chemistry)),
+        "hydrogens are missing, and hydrogen bonds with them": _bare(chemistry),
         "heavy atoms are missing in residues, and hold nothing": _incomplete(chemistry, first),
-        "unusual geometry (clashes, or bonds too many, missing or odd)": np.flatnonzero(
-            _misplaced(chemistry) & ~water
-        ),
+        "unusual geometry (clashes, or bonds too many, missing or odd)": _misplaced(chemistry),
     }
     return tuple(f"{text}: {_listed(atoms, of)}" for text, of in found.items() if len(of))
 
 
-def _bare(chemistry: Chemistry) -> Bools:
+def _bare(chemistry: Chemistry) -> Ints:
     """Return nitrogens and hydroxyls of amino acids without hydrogen, where nothing else is bound.
 
     The nitrogen of proline and that after a cap have three neighbours, or none to spare.
@@ -342,7 +323,8 @@ def _bare(chemistry: Chemistry) -> Bools:
     usual = np.where(np.isin(names, ("N", "NE", "NE1")), 2, 1)
     polar = np.isin(chemistry.parents, DONATING) & chemistry.is_element("N")
     polar |= np.isin(names, ("N", "OG", "OG1", "OH"))
-    return np.asarray(chemistry.protein & polar & ~chemistry.has_hydrogen & (degrees == usual))
+    polar &= chemistry.protein & ~chemistry.has_hydrogen
+    return np.flatnonzero(polar & (degrees == usual))
 
 
 def _incomplete(chemistry: Chemistry, first: Ints) -> Ints:
@@ -353,7 +335,7 @@ def _incomplete(chemistry: Chemistry, first: Ints) -> Ints:
     return first[(heavy > 0) & (heavy < expected)]
 
 
-def _misplaced(chemistry: Chemistry) -> Bools:
+def _misplaced(chemistry: Chemistry) -> Ints:
     """Return atoms with more bonds than their element has, or nearer than they can be.
 
     Of amino acids, atoms without bonds count too, and those bound to another amino acid by neither
@@ -370,7 +352,7 @@ def _misplaced(chemistry: Chemistry) -> Bools:
     heavy = np.flatnonzero(~chemistry.hydrogens & (elements != "") & (degrees > 0))
     near = chemistry.structure.pairs(heavy, _CLASH)
     found[near[chemistry.far_apart(*near.T)]] = True
-    return found
+    return np.flatnonzero(found & ~is_water(atoms))
 
 
 def _listed(atoms: Atoms, chosen: Ints) -> str:
