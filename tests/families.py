@@ -136,23 +136,17 @@ def colloids(n_snapshots: int, seed: int) -> Family:
 def still(n_snapshots: int, seed: int, kind: str) -> Family:
     """One body without a hinge, whose sites move unequally or slowly."""
     rng = np.random.default_rng(seed)
-    stretch = 3.0 if kind in {"gradient", "bending"} else 1.0
-    n_sites = 120 if kind in {"gradient", "bending"} else 100
+    stretch, n_sites = (3.0, 120) if kind == "gradient" else (1.0, 100)
     places, time = packed(n_sites, rng, stretch), 20.0 if kind == "slow" else 2.0
     along = (places[:, 0] - places[:, 0].min()) / np.ptp(places[:, 0])
     amplitudes = {
         "gradient": 0.1 + 0.5 * along,
         "patchy": np.where(smooth(places, 0.0, 1.0, rng)[:, 0] > 0.75, 0.6, 0.15),
-        "bending": np.full(n_sites, 0.15),
         "barrel": np.full(n_sites, 0.15),
     }.get(kind, np.full(n_sites, 0.2))
     trembling = relaxing((n_snapshots, n_sites, 3), time, rng) / 3**0.5
     moved = places + amplitudes[:, None] * trembling
     labels = np.zeros(n_sites, np.int64)
-    if kind == "bending":
-        u = 2 * along - 1
-        for shape, size, axis in ((u**2, 3.0, 1), (u**2, 2.0, 2), (u**3, 1.0, 1)):
-            moved[:, :, axis] += size * shape * relaxing((n_snapshots, 1), 50.0, rng)
     if kind == "barrel":  # with a loop, whose sites follow one another
         top = places[:, 2].argsort()[-1]
         arch = np.linspace(0, np.pi, 12)

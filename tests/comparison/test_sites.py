@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from tests.ensemble.builders import joined
 from timme.comparison import common_sites
 from timme.ensemble.atoms import Atoms
 
@@ -21,17 +22,11 @@ def protein(numbers: range, *, chain: str = "A", seed: int = 0, start: int = 0) 
     return replace(
         Atoms.unnamed(count),
         names=np.full(count, "CA"),
+        elements=np.full(count, "C"),
         resnames=names.astype(str),
         resids=np.array(numbers, np.int64),
         chains=np.full(count, chain),
     )
-
-
-def joined(*parts: Atoms) -> Atoms:
-    """One system of several chains."""
-    columns = ("names", "elements", "resnames", "resids", "icodes", "chains", "masses")
-    arrays = {c: np.concatenate([getattr(part, c) for part in parts]) for c in columns}
-    return Atoms(**arrays, bonds=np.empty((0, 2), np.int64))
 
 
 def test_residues_of_the_same_number_belong_together() -> None:

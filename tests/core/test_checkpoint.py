@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +12,12 @@ import numpy as np
 import pytest
 
 from tests.core.test_reduction import bits, collect
+from tests.processes import python
 from timme._arrays import Coordinates, Floats, Ints
 from timme.engine.checkpoint import Checkpoint, CheckpointError, Interrupted, Run
 from timme.ensemble import Ensemble
 
 PAIRS: Ints = np.column_stack(np.triu_indices(20, 1))
-ROOT = Path(__file__).parents[2]
 
 
 class KilledError(Exception):
@@ -126,8 +124,7 @@ for call in range(1, 7):
 
 @pytest.mark.parametrize("when", ["after a block", "while saving"])
 def test_a_run_killed_at_any_block_goes_on(when: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", CHILD, str(tmp_path / "a.checkpoint"), when]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    ran = python("-c", CHILD, str(tmp_path / "a.checkpoint"), when)
     assert ran.stdout.splitlines() == ["True []"] * 6
 
 

@@ -171,11 +171,16 @@ def check(made: Objects, chosen: Pairs | None = None, **options: Any) -> None:
     assert same(cluster(made, chosen, **options), link(measure(made, chosen)))
 
 
+def prune_always(patch: pytest.MonkeyPatch) -> None:
+    """Prune however few sites there are and however little it pays."""
+    patch.setattr(clustering, "_FEWEST", 3)
+    patch.setattr(clustering, "_MOST_FRAMES", 1.0)
+
+
 @pytest.fixture
 def survived(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Prune however few sites there are and however little it pays; count pairs that survive."""
-    for name, value in {"_FEWEST": 3, "_MOST_FRAMES": 1.0}.items():
-        monkeypatch.setattr(clustering, name, value)
+    """Prune always; count pairs that survive."""
+    prune_always(monkeypatch)
     counts, find = list[int](), clustering._find_survivors
 
     def count(search: Any, bands: Any) -> Any:
@@ -199,8 +204,7 @@ def test_the_hierarchy_is_that_of_all_pairs(
     seed: int, n_frames: int, n_sites: int, n_dimensions: int, dtype: type
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_FEWEST": 3, "_MOST_FRAMES": 1.0}.items():
-            patch.setattr(clustering, name, value)
+        prune_always(patch)
         check(points_of(moving(seed, (n_frames, n_sites, n_dimensions)).astype(dtype)))
 
 

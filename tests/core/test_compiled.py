@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import timme
+from tests.processes import python
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled"
@@ -38,15 +39,8 @@ def package(tmp_path: Path) -> Path:
 
 def run(package: Path, **settings: str) -> list[str]:
     """Call a kernel in a process of its own; return what it gives, and how often it was kept."""
-    kept = {"NUMBA_CACHE_DIR": str(package / "kept"), "PYTHONPATH": str(package)}
-    done = subprocess.run(
-        [sys.executable, "-c", USE],
-        env={**os.environ, **kept, **settings},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()
+    kept: Any = {"NUMBA_CACHE_DIR": str(package / "kept"), "PYTHONPATH": str(package)}
+    return python("-c", USE, **(kept | settings)).stdout.split()
 
 
 def test_a_kernel_is_kept_until_any_source_changes(package: Path) -> None:
@@ -79,11 +73,7 @@ def test_without_any_place_to_write_kernels_are_compiled(package: Path) -> None:
 
 
 def test_processes_that_keep_a_kernel_at_once_do_not_disturb_each_other(package: Path) -> None:
-    command = [sys.executable, "-c", USE]
-    kept = {"NUMBA_CACHE_DIR": str(package / "kept"), "PYTHONPATH": str(package)}
-    started = [
-        subprocess.Popen(command, env={**os.environ, **kept}, stdout=subprocess.PIPE)
-        for _ in range(3)
-    ]
-    assert [process.communicate()[0].split()[0] for process in started] == [b"0.5"] * 3
+    with ThreadPoolExecutor(3) as threads:
+        printed = [*threads.map(run, [package] * 3)]
+    assert [each[0] for each in printed] == ["0.5"] * 3
     assert run(package) == ["0.5", "1"]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import naive
+from tests.processes import python
 from tests.strategies import seeds, straight_boxes
 from timme._arrays import Coordinates, Floats, Ints
 from timme.engine.checkpoint import Run
@@ -157,12 +155,5 @@ def test_a_fingerprint_is_the_same_in_another_process() -> None:
         "from tests.core.test_reduction import *\n"
         "print(fingerprint(Ensemble.from_array(wandering(10)), power(2.0), PARTS, 'text'))"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parents[2],
-    )
     here = fingerprint(Ensemble.from_array(wandering(10)), power(2.0), PARTS, "text")
-    assert ran.stdout.strip() == here
+    assert python("-c", script).stdout.strip() == here

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import naive
+from tests import families, naive
 from tests.strategies import Floats, seeds
 from timme.series import (
     autocorrelation,
@@ -18,14 +18,9 @@ from timme.series import (
 )
 
 
-def relaxing(n_series: int, n_snapshots: int, time: float, seed: int = 0) -> Floats:
-    """Ornstein–Uhlenbeck series: ρ(k) = exp(−k / time)."""
-    rng = np.random.default_rng(seed)
-    kept = np.exp(-1 / time)
-    values = rng.normal(size=(n_series, n_snapshots))
-    for t in range(1, n_snapshots):
-        values[:, t] = kept * values[:, t - 1] + np.sqrt(1 - kept**2) * values[:, t]
-    return values
+def relaxing(n_series: int, n_snapshots: int, time: float) -> Floats:
+    rng = np.random.default_rng(0)
+    return families.relaxing((n_snapshots, n_series), time, rng).T
 
 
 # ---- definitions -------------------------------------------------------------------------------

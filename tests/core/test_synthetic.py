@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tests.strategies import Floats
 from timme import objects, pairs, synthetic
-from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy import link
 from timme.hierarchy.partition import rand_index
-
-
-def coordinates_of(ensemble: Ensemble) -> Floats:
-    return np.concatenate([block.coordinates for block in ensemble.blocks()])
 
 
 @pytest.mark.parametrize("n_dimensions", [2, 3, 50])
@@ -29,7 +23,7 @@ def test_planted_levels_are_found(n_dimensions: int) -> None:
 
 def test_a_chain_has_links_of_one_length_in_any_direction() -> None:
     ensemble = synthetic.chain(2_000, 3, link_length=1.54, seed=5)
-    links = np.diff(coordinates_of(ensemble), axis=1)
+    links = np.diff(ensemble.coordinates(), axis=1)
     assert np.linalg.norm(links, axis=2) == pytest.approx(1.54, abs=1e-12)
     # Each component of a unit vector has mean 0 and variance 1/3.
     assert np.abs(links.mean(axis=(0, 1)) / 1.54).max() < 4 * np.sqrt(1 / 3 / 6_000)
@@ -39,7 +33,7 @@ def test_a_chain_has_links_of_one_length_in_any_direction() -> None:
 @pytest.mark.parametrize("kind", ["hinge", "screw", "translation", "ball", "diffuse", "rigid"])
 def test_bodies_are_rigid_and_move_about_their_axes(kind: str) -> None:
     made = synthetic.bodies((30, 20, 25), 6, kind=kind, spans=(40, 20), jitter=0, seed=3)
-    snapshots = coordinates_of(made.ensemble)
+    snapshots = made.ensemble.coordinates()
     for body in range(3):
         inside = snapshots[:, made.labels == body]
         distances = np.linalg.norm(inside[:, :, None] - inside[:, None], axis=3)
@@ -56,7 +50,7 @@ def test_bodies_are_rigid_and_move_about_their_axes(kind: str) -> None:
 
 
 def test_neighbours_in_an_elastic_solid_move_together_and_slowly() -> None:
-    snapshots = coordinates_of(synthetic.elastic(8_000, 100, jitter=0.05, seed=1))
+    snapshots = synthetic.elastic(8_000, 100, jitter=0.05, seed=1).coordinates()
     moves = snapshots - snapshots.mean(axis=0)
     # Waves lose 1 − 0.95 of themselves in a step, the noise all of itself.
     expected = np.sqrt(2 * 0.05 * 1.0**2 + 2 * 0.05**2)

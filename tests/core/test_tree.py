@@ -290,15 +290,6 @@ def test_the_rand_index_counts_pairs_that_both_partitions_keep(pairs: list[Any])
     assert rand_index(first, second) == pytest.approx(expected, abs=1e-12)
 
 
-# ---- linkages ----------------------------------------------------------------------------------
-
-MATRIX = np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])
-
-
-def fluctuations(n: int, listed: Any, sigmas: Any) -> Fluctuations:
-    return Fluctuations(n, np.asarray(listed), np.asarray(sigmas), np.full(len(sigmas), 2), "Å")
-
-
 # ---- other linkages ----------------------------------------------------------------------------
 
 
@@ -327,11 +318,12 @@ def test_average_linkage_joins_by_the_mean_square_of_all_pairs(matrix: Floats) -
 
 def test_what_cannot_be_linked_is_refused_with_a_remedy(tmp_path: Any) -> None:
     ensemble = Ensemble.from_array(np.zeros((2, 3, 3)))
-    points = objects.points(ensemble)
-    for wrong in (ensemble, points, pairs.all(points), link(MATRIX), tmp_path, str(tmp_path)):
+    points, matrix = objects.points(ensemble), np.ones((3, 3)) - np.eye(3)
+    some = Fluctuations(4, np.array([[0, 1], [1, 2]]), np.ones(2), np.full(2, 2), "Å")
+    for wrong in (ensemble, points, pairs.all(points), link(matrix), tmp_path, str(tmp_path)):
         with pytest.raises(ValueError, match=r"measure\(objects, pairs\) or .* must"):
             link(wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="single, braced or average, got 'ward'"):
-        link(MATRIX, linkage="ward")  # type: ignore[arg-type]
+        link(matrix, linkage="ward")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="needs σ of all 6 pairs"):
-        link(fluctuations(4, [[0, 1], [1, 2]], [1.0, 1.0]), linkage="average")
+        link(some, linkage="average")

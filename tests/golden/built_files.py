@@ -74,7 +74,7 @@ def pdb_line(record: Record, place: Floats, serial: str) -> str:
     padded = name if len(name) == 4 else f" {name}"
     x, y, z = place
     return (
-        f"ATOM  {serial:>5} {padded:<4}{altloc}{resname:>3} {chain}{number:4d}{icode}   "
+        f"ATOM  {serial:>5} {padded:<4}{altloc}{resname:<4}{chain}{number:4d}{icode}   "
         f"{x:8.3f}{y:8.3f}{z:8.3f}{occupancy:6.2f}{0:6.2f}          {element:>2}  "
     )
 

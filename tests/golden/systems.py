@@ -156,13 +156,6 @@ def _turns(angles: Floats, axis: Floats) -> Floats:
     return np.swapaxes(turned, 1, 2)
 
 
-def missed(made: Plain) -> Plain:
-    """Hide every site in one of twenty snapshots, at random."""
-    hidden = np.random.default_rng(12).random(made.coordinates.shape[:2]) < 0.05
-    coordinates = np.where(hidden[:, :, None], np.nan, made.coordinates)
-    return replace(made, coordinates=coordinates, gaps=True)
-
-
 def weighted(made: Plain) -> Plain:
     """Give snapshots weights, every seventh of them 0."""
     count = len(made.coordinates)
@@ -491,7 +484,6 @@ SYSTEMS: dict[str, Callable[[], Plain]] = {
     "coarse-cloud": coarse_cloud,
     "sphere-tracks": sphere_tracks,
     "hinged": hinged,
-    "hinged-missed": lambda: missed(hinged()),
     "hinged-weighted": lambda: weighted(hinged()),
     "1bnr": barnase_nmr,
     "1bnr-ca": lambda: ca(barnase_nmr()),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.golden.built_files import pdb_line
 from timme.ensemble import Ensemble
 from timme.io.pdb import read_structure
 from timme.io.structures import from_structures
@@ -26,13 +27,9 @@ def line(
     serial: int = 1,
 ) -> str:
     """One ATOM record, 80 columns wide."""
-    x, y, z = place
     symbol = name[0] if element is None else element
-    padded = name if len(name) == 4 else f" {name}"
-    return (
-        f"ATOM  {serial:5d} {padded:<4}{altloc or ' '}{resname:<4}{chain or ' '}{resid:4d}    "
-        f"{x:8.3f}{y:8.3f}{z:8.3f}{occupancy:6.2f}{0:6.2f}          {symbol:>2}  "
-    )
+    record = (name, altloc or " ", resname, chain or " ", resid, " ", occupancy, symbol)
+    return pdb_line(record, np.array(place), str(serial))
 
 
 def written(folder: Path, text: str | bytes, name: str = "a.pdb") -> Path:

@@ -13,15 +13,13 @@ from tests.io.builders import draft, line, pdb
 from timme.ensemble import Ensemble
 
 
-def residue(
-    resid: int, versions: Sequence[tuple[str, float]], *, far: float = 0.0, **fields: Any
-) -> list[str]:
+def residue(resid: int, versions: Sequence[tuple[str, float]], **fields: Any) -> list[str]:
     """A residue of three atoms, with a location 0.5 Å apart for each letter and occupancy."""
     return [
         line(
             name,
             resid,
-            (1.5 * place + 3.8 * resid + far, 0.5 * number, 0.0),
+            (1.5 * place + 3.8 * resid, 0.5 * number, 0.0),
             altloc=letter,
             occupancy=occupancy,
             **fields,

@@ -85,8 +85,7 @@ def test_compression_line_ends_and_marks_do_not_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_a_compressed_file_cut_anywhere_is_refused(pack: object, tmp_path: Path) -> None:
-    assert callable(pack)
+def test_a_compressed_file_cut_anywhere_is_refused(pack: Any, tmp_path: Path) -> None:
     data, suffix = pack(bytes(1000) + b"text"), ".gz" if pack is gzip.compress else ".bz2"
     for size in range(1, len(data)):
         with pytest.raises(ValueError, match=r"not a whole .* file"):

@@ -240,17 +240,6 @@ def test_a_universe_keeps_its_frame_and_a_group_its_order() -> None:
         np.testing.assert_array_equal(found.snapshot(number)[0], group.positions)
 
 
-def test_transformations_of_a_universe_are_applied() -> None:
-    from MDAnalysis.transformations import translate
-
-    plain, moved = (mda.Universe(datafiles.PSF, datafiles.DCD) for _ in range(2))
-    moved.trajectory.add_transformations(translate([10.0, 0, 0]))
-    _ = moved.trajectory[5]
-    found = read(moved, start=2, stop=4).coordinates() - read(plain, start=2, stop=4).coordinates()
-    np.testing.assert_allclose(found, np.broadcast_to([10.0, 0, 0], found.shape), atol=1e-5)
-    assert moved.trajectory.frame == 5
-
-
 def test_files_can_be_read_by_another_process_and_a_universe_cannot(folder: Path) -> None:
     ensemble = read(folder / "topology.pdb", folder / "plain.xtc")
     copied = pickle.loads(pickle.dumps(ensemble.frames))

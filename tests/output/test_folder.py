@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.processes import python
 from timme.output import folder
 from timme.output.folder import File, claim, export, write_folder
 
-ROOT = Path(__file__).parents[2]
 OLD, NEW = SimpleNamespace(text="old"), SimpleNamespace(text="new")
 OWN = "my notes"
 
@@ -73,9 +72,7 @@ def test_a_run_killed_at_any_step_leaves_the_old_or_the_new_result(
 ) -> None:
     call = "from tests.output.test_folder import kill_at_every_step as k; "
     call += f"k({str(tmp_path)!r}, at_once={at_once and sys.platform == 'linux'})"
-    done = subprocess.run(
-        [sys.executable, "-c", call], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = python("-c", call)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 15  # steps
 

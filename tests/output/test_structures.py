@@ -25,15 +25,13 @@ def molecule(*, chain: str = "A", resname: str = "GLY", title: str = "made") -> 
     """Residues of N, CA and C: each is a cluster by itself, and every third has a group."""
     count = 3 * N_RESIDUES
     residue = np.repeat(np.arange(N_RESIDUES), 3)
-    sites = Atoms(
+    sites = replace(
+        Atoms.unnamed(count),
         names=np.tile(["N", "CA", "C"], N_RESIDUES),
         elements=np.tile(["N", "C", "C"], N_RESIDUES),
         resnames=np.full(count, resname),
         resids=residue + 1,
-        icodes=np.full(count, ""),
         chains=np.full(count, chain),
-        masses=np.ones(count),
-        bonds=np.empty((0, 2), np.int64),
     )
     places = np.random.default_rng(0).uniform(-3, 3, (count, 3))  # nm
     places[5] = np.nan  # an atom that the first snapshot does not have

@@ -104,11 +104,15 @@ def assert_follows(page: Any, analysis: Analysis) -> None:
     wait(page, f"JSON.stringify({_SIZES}) === {sizes!r}")  # a table is written with the next frame
 
 
-@pytest.mark.parametrize("name", ["molecule", "particles"])
+@pytest.fixture(params=["molecule", "particles"])
+def analysis(request: pytest.FixtureRequest) -> Any:
+    """Either of both."""
+    return request.getfixturevalue(request.param)
+
+
 def test_clusters_and_colours_are_those_of_the_library_at_every_cutoff(
-    show: Open, name: str, request: pytest.FixtureRequest
+    show: Open, analysis: Analysis
 ) -> None:
-    analysis = request.getfixturevalue(name)
     page = show(analysis)
     page.evaluate("timme.page.state.setColouring('clusters')")
     levels = analysis.hierarchy.levels
@@ -159,35 +163,22 @@ def test_the_finding_comes_first_and_nothing_overlaps(
     assert page.locator(".timme").get_attribute("data-theme") == scheme
 
 
+@pytest.mark.parametrize("palette", ["safe", "wide"])
 def test_structure_strip_and_table_share_the_colours_of_the_finding(
-    show: Open, molecule: Analysis
+    show: Open, molecule: Analysis, palette: str
 ) -> None:
     page = show(molecule)
-    expected = style.group_colours(molecule)[molecule.finding.labels].tolist()
+    if palette != "safe":  # which is shown at first
+        page.get_by_label("Palette").select_option(label=palette)
+    expected = style.group_colours(molecule, palette)[molecule.finding.labels].tolist()
     assert page.evaluate(_STATE)["sites"] == expected
-    strip = page.evaluate(
-        "[...document.querySelectorAll('.strip rect')].map((rect) => rect.getAttribute('fill'))"
-    )
-    assert strip == list(dict.fromkeys(expected))  # each body is one stretch
-    swatches = page.evaluate(
-        "[...document.querySelectorAll('section[aria-label^=\"Table\"] .swatch')]"
-        ".map((each) => each.style.getPropertyValue('--colour'))"
-    )
-    assert swatches == strip
-    assert [a["label"] for a in page.evaluate("timme.page.state.scene.motion.axes")] == ["60°"]
-
-
-def test_a_palette_recolours_structure_strip_and_table(show: Open, molecule: Analysis) -> None:
-    page = show(molecule)
-    page.get_by_label("Palette").select_option(label="wide")
-    expected = style.group_colours(molecule, "wide")[molecule.finding.labels].tolist()
-    assert page.evaluate(_STATE)["sites"] == expected
-    for element in ("section[aria-label^=Table] .swatch", ".strip rect"):
+    for element in ('section[aria-label^="Table"] .swatch', ".strip rect"):
         painted = page.evaluate(
             f"[...document.querySelectorAll('{element}')].map((each) =>"
             " each.getAttribute('fill') ?? each.style.getPropertyValue('--colour'))"
         )
-        assert painted == list(dict.fromkeys(expected))
+        assert painted == list(dict.fromkeys(expected))  # each body is one stretch
+    assert [a["label"] for a in page.evaluate("timme.page.state.scene.motion.axes")] == ["60°"]
 
 
 def test_a_comparison_shows_both_dilution_plots_in_the_same_colours(
@@ -205,11 +196,7 @@ def test_a_comparison_shows_both_dilution_plots_in_the_same_colours(
     assert [name in page.locator("h1").inner_text() for name in names] == [True, True]
 
 
-@pytest.mark.parametrize("name", ["molecule", "particles"])
-def test_the_structure_is_drawn_at_once(
-    show: Open, name: str, request: pytest.FixtureRequest
-) -> None:
-    analysis = request.getfixturevalue(name)
+def test_the_structure_is_drawn_at_once(show: Open, analysis: Analysis) -> None:
     page = show(analysis)
     drawn = page.evaluate(
         "timme.page.view.image().then((blob) => createImageBitmap(blob)).then((image) => {"

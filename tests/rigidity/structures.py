@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.ensemble.builders import joined as joined_atoms
 from tests.golden import load_science
 from tests.golden.systems import SHARED
 from timme.ensemble import Atoms, Ensemble
@@ -103,13 +104,10 @@ def joined(*parts: Ensemble) -> Ensemble:
     """Several molecules in one structure, each a residue of its own."""
     tables = [part.atoms for part in parts]
     starts = np.cumsum([0, *(len(table) for table in tables)])
-    columns = {
-        name: np.concatenate([getattr(table, name) for table in tables])
-        for name in ("names", "elements", "resnames", "icodes", "chains", "masses")
-    }
     bonds = [table.bonds + start for table, start in zip(tables, starts, strict=False)]
     resids = np.repeat(np.arange(1, len(parts) + 1), np.diff(starts))
-    atoms = Atoms(**columns, resids=resids, bonds=sorted_bonds(np.concatenate(bonds)))
+    joint = sorted_bonds(np.concatenate(bonds))
+    atoms = replace(joined_atoms(*tables), resids=resids, bonds=joint)
     places = np.concatenate([part.snapshot()[0] for part in parts])
     return Ensemble.from_array(places[None], atoms=atoms, unit="Å")
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.rigidity.structures import (
+    chain,
     listed,
     molecule,
     needs_lists,
@@ -157,16 +158,12 @@ def test_cytosine_accepts_and_locks_as_in_a_base_pair() -> None:
 # ---- unknown molecules, by their geometry --------------------------------------------------------
 
 
-def bonds_of_ring(letters: str) -> str:
-    first, *others = letters.split()
-    return " ".join(f"{a}-{b}" for a, b in zip(letters.split(), [*others, first], strict=True))
-
-
 def test_benzene_is_locked_and_cyclohexane_is_not() -> None:
-    letters = "C1 C2 C3 C4 C5 C6"
-    flat = molecule(dict(zip(letters.split(), ring(6, 1.39), strict=True)), bonds_of_ring(letters))
+    names = "C1 C2 C3 C4 C5 C6".split()
+    bonds = chain([*names, "C1"])
+    flat = molecule(dict(zip(names, ring(6, 1.39), strict=True)), bonds)
     chair = ring(6, 1.53) * [0.95, 0.95, 1.0] + [[0, 0, 0.25 * (-1) ** n] for n in range(6)]
-    bent = molecule(dict(zip(letters.split(), chair, strict=True)), bonds_of_ring(letters))
+    bent = molecule(dict(zip(names, chair, strict=True)), bonds)
     assert len(locked(flat)) == 6
     assert len(locked(bent)) == 0
 
@@ -175,11 +172,11 @@ def test_benzene_is_locked_and_cyclohexane_is_not() -> None:
 def test_two_rings_turn_unless_the_bond_between_them_is_short_and_flat(
     turn: float, length: float, n_locked: int
 ) -> None:
-    letters = ["C1 C2 C3 C4 C5 C6", "C7 C8 C9 C10 C11 C12"]
+    names = [f"C{number}" for number in range(1, 13)]
     one, other = ring(6, 1.39), -ring(6, 1.39, turn=turn)
     other[:, 0] += 2 * 1.39 + length
-    places = dict(zip(" ".join(letters).split(), [*one, *other], strict=True))
-    rings = molecule(places, f"{' '.join(map(bonds_of_ring, letters))} C1-C7")
+    places = dict(zip(names, [*one, *other], strict=True))
+    rings = molecule(places, f"{chain(names[:6])} C6-C1 {chain(names[6:])} C12-C7 C1-C7")
     assert len(locked(rings)) == n_locked
 
 

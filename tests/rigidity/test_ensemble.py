@@ -144,7 +144,6 @@ def broken() -> Ensemble:
     [
         (waters, {"sites": []}, "1 to 20,000 sites, got 0 of 9"),
         (waters, {"sites": [0, 9]}, "sites range from 0 to 8, got 0 to 9"),
-        (waters, {"cutoff": math.nan}, "an energy is one number in kcal/mol"),
         (broken, {}, "snapshot 3: atom A/HOH 2/H1 is not seen"),
         (lambda: Ensemble.from_array(np.zeros((2, 3, 2))), {}, "snapshot 1: rigidity needs atoms"),
     ],

@@ -66,18 +66,6 @@ def test_independent_walkers_are_not_correlated() -> None:
     assert found.msd[0] == pytest.approx(0.03, rel=0.05)
 
 
-def test_nothing_moves_from_one_run_to_another() -> None:
-    apart = np.concatenate([walkers(0).coordinates(), walkers(1).coordinates() + 50])
-    ensemble = replace(Ensemble.from_array(apart), runs=np.repeat([0, 1], 200))
-    found = two_point(ensemble, [0.0, 30.0], lags=(1, 5))
-    assert found.msd == pytest.approx([0.03, 0.15], rel=0.1)
-    mixed = np.stack(np.split(apart, 2), axis=1).reshape(400, 30, 3)
-    beside = replace(Ensemble.from_array(mixed), runs=np.tile([0, 1], 200))
-    other = two_point(beside, [0.0, 30.0], lags=(1, 5))
-    assert found.along == pytest.approx(other.along)
-    assert found.msd_error == pytest.approx(other.msd_error)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("snapshots", "n_runs", "lag"), [(8, 8, 7), (60, 1, 1), (80, 1, 5), (20, 6, 3)]

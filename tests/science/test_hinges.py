@@ -32,12 +32,19 @@ def tilt(found: Hinge, axis: np.ndarray) -> float:
     return float(np.degrees(np.arccos(min(1.0, abs(float(found.axis @ axis))))))
 
 
+def swung(places: np.ndarray, turns: Rotation) -> np.ndarray:
+    """Snapshots in which the body turns about a joint between both middles."""
+    joint = 0.5 * (places[CORE].mean(axis=0) + places[BODY].mean(axis=0))
+    snapshots = np.tile(places, (len(turns), 1, 1))
+    snapshots[:, BODY] = [turn.apply(places[BODY] - joint) + joint for turn in turns]
+    return snapshots
+
+
 def wobbling(memory: float, swings: int, seed: int) -> tuple[Ensemble, np.ndarray]:
     """A planted hinge whose body also turns at random by 2°, and its axis."""
     rng = np.random.default_rng(2000 + seed)
     planted = plant(2, 0.0, kind="rigid", jitter=0.0, seed=seed)
     places, axis, n_snapshots = planted.places, np.array([0.0, 0.0, 1.0]), 100
-    joint = 0.5 * (places[CORE].mean(axis=0) + places[BODY].mean(axis=0))
     angles = np.radians(20) * np.linspace(-1, 1, n_snapshots)
     if swings > 1:
         angles = np.radians(20) * np.sin(swings * np.pi * np.linspace(-0.5, 0.5, n_snapshots))
@@ -46,8 +53,7 @@ def wobbling(memory: float, swings: int, seed: int) -> tuple[Ensemble, np.ndarra
         turns = (
             Rotation.from_rotvec(np.radians(2) * relaxing((n_snapshots, 3), memory, rng)) * turns
         )
-    snapshots = np.tile(places, (n_snapshots, 1, 1))
-    snapshots[:, BODY] = [turn.apply(places[BODY] - joint) + joint for turn in turns]
+    snapshots = swung(places, turns)
     return Ensemble.from_array(snapshots + rng.normal(0, 0.1, snapshots.shape)), axis
 
 
@@ -110,28 +116,17 @@ def test_angles_about_a_given_axis_are_measured_about_it() -> None:
     )
 
 
-def test_in_a_plane_the_centre_of_rotation_is_found() -> None:
-    rng = np.random.default_rng(0)
-    still, swung = 5 * rng.normal(size=(20, 2)), 3 * rng.normal(size=(15, 2)) + [14, 0]
-    centre, angles = np.array([7.0, 2.0]), np.radians(np.linspace(-20, 20, 21))
-    turns = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in angles]
-    snapshots = np.array([[*still, *((swung - centre) @ turn.T + centre)] for turn in turns])
-    snapshots += rng.normal(0, 0.02, snapshots.shape)
-    found = hinge(Ensemble.from_array(snapshots), body=np.arange(20, 35), reference=np.arange(20))
-    assert found.kind == "hinge"
-    assert found.axis_error == 0
-    assert found.range == pytest.approx(40, rel=0.02)
-    assert np.linalg.norm(found.point[:2] - centre) < 0.1  # the first snapshot holds it as made
-
-
 @pytest.mark.parametrize("sites", [[70], [70, 80]], ids=["one", "two"])
 def test_points_and_lines_have_no_axis(sites: list[int]) -> None:
     ensemble = plant(5).ensemble
     for body, reference in ((sites, CORE), (CORE, sites)):
-        found = hinge(ensemble, body=body, reference=reference)
-        assert found.kind == "undefined"
+        chosen: Any = {"body": np.array(body), "reference": np.array(reference)}
+        found, between = hinge(ensemble, **chosen), screw(*ensemble.coordinates()[:2], **chosen)
+        for each in (found, between):
+            assert each.kind == "undefined"
+            assert np.isnan(each.axis).all()
         assert "no orientation" in found.verdict
-        assert np.isnan(found.axis).all()
+        assert ("the reference" if body is CORE else "the body") in between.verdict
 
 
 @pytest.mark.parametrize("n_snapshots", [2, 3, 20])
@@ -150,12 +145,10 @@ def test_rods_have_no_axis_however_few_snapshots(n_snapshots: int, seed: int) ->
 
 def test_an_axis_that_changes_on_the_way_has_a_warning() -> None:
     places = plant(2, 0.0, kind="rigid", jitter=0.0).places
-    joint = 0.5 * (places[BODY].mean(axis=0) + places[CORE].mean(axis=0))
     steps = np.zeros((100, 3))
     steps[1:50, 0], steps[50:, 1] = 0.6, 0.6  # degrees: about x at first, then about y
     turns = Rotation.from_rotvec(np.radians(np.cumsum(steps, axis=0)))
-    snapshots = np.tile(places, (100, 1, 1))
-    snapshots[:, BODY] = [turn.apply(places[BODY] - joint) + joint for turn in turns]
+    snapshots = swung(places, turns)
     snapshots += np.random.default_rng(5).normal(0.0, 0.05, snapshots.shape)
     assert (
         "its axis moves: first and second half" in found_in(Ensemble.from_array(snapshots)).verdict

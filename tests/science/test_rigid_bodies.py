@@ -122,7 +122,7 @@ def test_bodies_in_a_plane_turn_about_a_centre() -> None:
         snapshots.append([*still, *((swung - pivot) @ turn.T + pivot)])
     found = describe_motion(Ensemble.from_array(snapshots + rng.normal(0, 0.05, (20, 70, 2))))
     assert jaccard(found.bodies.labels, np.repeat([0, 1], [40, 30])) > 0.95
-    assert found.hinges[0].kind == "hinge"
+    assert (found.hinges[0].kind, found.hinges[0].axis_error) == ("hinge", 0)
     assert found.hinges[0].range == pytest.approx(40, rel=0.02)
     np.testing.assert_allclose(found.hinges[0].point[:2], [9, 0], atol=0.3)
     assert found.explained.freedom.tolist()[:2] == [0, 3]
@@ -142,12 +142,6 @@ def test_sites_on_a_line_or_at_a_point_are_refused(step: float) -> None:
     line = step * np.arange(30)[:, None] * [1.0, 0.5, 0.2]
     with pytest.raises(ValueError, match="needs sites with an orientation"):
         describe_motion(Ensemble.from_array(np.tile(line + 1.0, (4, 1, 1))))
-
-
-def test_molecules_cut_by_a_box_are_refused() -> None:
-    snapshots = planted_bodies((60, 40), 5, spans=[30.0]).ensemble.coordinates()
-    with pytest.raises(ValueError, match="whole molecules, but in snapshot 1 "):
-        bodies(Ensemble.from_array(snapshots % 30.0, boxes=[30.0] * 3))
 
 
 def test_a_known_transition_gives_the_axes() -> None:

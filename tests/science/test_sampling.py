@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.families import relaxing
 from tests.science.golden_cases import CHOICES, judged
 from timme import objects, pairs
 from timme._arrays import Floats
@@ -35,10 +36,7 @@ def sampled(array: Floats) -> Sampling:
 def swinging(n_snapshots: int, time: float, seed: int = 0) -> Floats:
     """Two balls of sites that tremble, and swing against one another with a correlation time."""
     rng = np.random.default_rng(seed)
-    decay, swing = np.exp(-1 / time), np.empty(n_snapshots)
-    swing[0] = rng.normal()
-    for t in range(1, n_snapshots):
-        swing[t] = decay * swing[t - 1] + np.sqrt(1 - decay**2) * rng.normal()
+    swing = relaxing((n_snapshots,), time, rng)
     array = 3 * rng.normal(size=(12, 3)) + 0.05 * rng.normal(size=(n_snapshots, 12, 3))
     array[:, 6:] += [12.0, 0, 0]
     array[:, 6:, 0] += swing[:, None]

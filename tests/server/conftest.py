@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tests.cli.conftest import table_of
+
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
 
@@ -101,13 +103,7 @@ def tracks() -> bytes:
     rng = np.random.default_rng(1)
     places = rng.uniform(0, 20, (24, 2))
     ways = np.cumsum(rng.normal(scale=0.5, size=(12, 2, 2)), axis=0)[:, np.arange(24) % 2]
-    xy = places + ways + rng.normal(scale=0.05, size=(12, 24, 2))
-    rows = [
-        f"{frame},{particle},{x:.3f},{y:.3f}"
-        for frame in range(12)
-        for particle, (x, y) in enumerate(xy[frame])
-    ]
-    return "\n".join(["frame,particle,x,y", *rows, ""]).encode()
+    return table_of(places + ways + rng.normal(scale=0.05, size=(12, 24, 2))).encode()
 
 
 def planted(folder: Path, name: str, state: str, **files: str) -> Path:
