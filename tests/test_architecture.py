@@ -25,11 +25,11 @@ BUDGETS = {
     "io": 2140,
     "rigidity comparison theory synthetic demo": 1590,
     "confidence motion": 2200,
-    "analysis": 2640,
+    "analysis": 2650,
     "output notebook": 1480,
     "cli server mdanalysis sklearn __init__ __main__": 1265,
 }
-WHOLE, TESTS = 16_635, 14_250
+WHOLE, TESTS = 16_645, 14_250
 
 SKIPPED = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
