@@ -176,7 +176,7 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
     if 2 * radius > periods.min():
         raise ValueError(
             f"{centres.prefix}a contact radius is at most half the width of the box, "
-            f"{0.5 * periods.min():g}, got {radius:g}: choose a smaller one"
+            f"{0.5 * periods.min():g}, got {radius:g}: choose a smaller pairs='contact:RADIUS'"
         )
     sample = coordinates[:, np.random.default_rng(0).integers(0, n_points, _SAMPLE)]
     shifts = np.zeros((n_frames, len(periods)))

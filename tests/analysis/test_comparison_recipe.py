@@ -180,10 +180,12 @@ def test_differences_are_written_with_their_errors(different: Comparison, tmp_pa
     assert f"at equal cutoffs, both agree best at {equal:.2g}" in summary
 
 
-def test_results_of_one_cluster_are_refused() -> None:
+def test_results_of_one_cluster_or_of_different_kinds_are_refused() -> None:
     rigid = timme.analyse(1 - np.eye(50), confidence=False)
     with pytest.raises(ValueError, match="is one cluster at every cutoff: nothing to compare"):
         compare(rigid, rigid)
+    with pytest.raises(ValueError, match="residues and particles cannot be compared"):
+        compare(result_of(ONE, "1"), timme.analyse(np.stack([np.eye(90), 2 * np.eye(90)])))
 
 
 def test_a_table_of_clusters_is_one_partition(tmp_path: Path) -> None:

@@ -195,11 +195,12 @@ def walkers_of_which_some_stay_together(n_walkers: int, n_group: int) -> Floats:
 
 def test_a_group_among_walkers_is_found_at_its_plateau() -> None:
     tracks = walkers_of_which_some_stay_together(60, 15)
-    found = find(analysis_of(read(tracks, unit="µm"), molecule=False, chance=True))
+    found = find(made := analysis_of(read(tracks, unit="µm"), molecule=False, chance=True))
     assert (found.kind, found.sure) == ("groups", "well supported")
     assert found.sentence.endswith("well supported: 15 of 60 sites (1-15). The rest do not.")
     assert found.labels.tolist() == [0] * 15 + [-1] * 45
-    low = float(found.facts[0].value.split()[6])
+    low, high = map(float, found.facts[0].value.split()[6:9:2])
+    assert [made.hierarchy.cut(end).sizes[0] for end in (low, high)] == [15, 15]
     assert low == pytest.approx(np.sqrt(2) * 0.15, rel=0.2)  # two sites with a jitter of 0.15
 
 

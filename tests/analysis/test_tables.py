@@ -86,7 +86,8 @@ def test_atoms_of_one_residue_are_listed_by_their_names() -> None:
     names, one = np.array(["PA", "O1A", "C1"]), np.ones(3, np.int64)
     ligand = replace(Atoms.unnamed(3), names=names, resids=215 * one, chains=np.full(3, "A"))
     assert tables.runs(ligand, [0, 1]) == "A 215/PA-215/O1A"
-    assert tables.runs(ligand, [2]) == "A 215/C1"
+    beads = replace(ligand, names=np.full(3, "C"))  # go by their places
+    assert [tables.runs(each, [2]) for each in (ligand, beads)] == ["A 215/C1", "A 3"]
 
 
 def test_headers_have_units_in_plain_letters() -> None:

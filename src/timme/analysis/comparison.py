@@ -59,6 +59,9 @@ def compare(
     """
     chosen = settings_of(CompareSettings, settings, options)
     one, other = _open(first), _open(second)
+    placed = [each for each in (one, other) if each.system.coordinates.size]  # not of a matrix
+    if len({bool((each.shown_atoms.resnames != "").any()) for each in placed}) > 1:
+        raise ValueError("residues and particles cannot be compared: give results of the same kind")
     common = common_sites(
         one.shown_atoms, other.shown_atoms, chains=chosen.chains, align=chosen.align
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from timme.hierarchy.condensed import Lineage
 
 _ARRESTED = 0.9  # share of the network that independent walkers form as well
-_NEEDED = f"{np.exp(PLATEAU):.1f} needed"
+_NEEDED = f"{np.exp(PLATEAU):.2f} needed"
 _WALKERS = "independent walkers with the same steps"
 
 
@@ -45,11 +45,10 @@ def network(case: Case) -> Words:
     """Most particles in one network."""
     made, n, total = case.analysis.made, case.evidence.n_sites, np.count_nonzero(case.labels >= 0)
     found, where = cast("Lineage", case.evidence.network), case.cutoff(case.at)
+    ends = case.ends(found.low, found.high)
     arrested = case.evidence.by_chance >= _ARRESTED
     if made.length:
         where += f" ({case.at / made.length:.2f} {made.length_name or 'length'}s)"
-    unit, symbol = case.analysis.hierarchy.unit, case.analysis.hierarchy.quantity.cutoff
-    ends = f"{symbol} = {length(found.low)} to {length(found.high, unit)}"
     wide = Fact("range", f"the same size within 10 % from {ends}; a factor of {_NEEDED}")
     why = f"because its {case.noun()} hardly move, not because they move in concert"
     chance = _chance(case, f". The network is one {why}" * arrested)
@@ -72,6 +71,8 @@ def nothing(case: Case) -> Words:
     size, at = int(analysis.hierarchy.cut(case.at).sizes[0]), case.cutoff(case.at)
     notes.append("motion was sampled about once; longer tracks would help." * once)
     sentence = f"no lasting clusters. Of {n:,} {many} at most {size:,} move together at {at}."
+    if 2 * size > n:  # "at most" would deny what moves together
+        sentence = f"no lasting clusters. One cluster has {size:,} of {n:,} {many} at {at}."
     facts = [_chance(case), _recurring(case), case.hierarchy(), _typical_sigma(case)]
     if size <= high:
         sentence = f"no group moves together among {n:,} {many}."
@@ -112,11 +113,10 @@ def _range(case: Case) -> Fact | None:
     if chance is not None and chance.width < least.plateau:
         needed = f"chance gives up to {np.exp(chance.width):.1f}"
     factor = f"a factor of {np.exp(least.plateau):.1f}"
-    tree = case.analysis.hierarchy
-    what = f"each group stays the same over {factor} or more in {tree.quantity.cutoff}"
+    symbol = case.analysis.hierarchy.quantity.cutoff
+    what = f"each group stays the same over {factor} or more in {symbol}"
     if len(found) == 1:
-        ends = f"{length(least.low)} to {length(least.high, tree.unit)}"
-        what = f"the same {least.size:,} from {tree.quantity.cutoff} = {ends}, {factor}"
+        what = f"the same {least.size:,} from {case.ends(least.low, least.high)}, {factor}"
     return Fact("range", f"{what}; {needed}")
 
 

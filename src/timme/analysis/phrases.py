@@ -121,6 +121,12 @@ class Phrases:
         found = digits(round_cutoff(tree, x), 17)
         return f"{tree.quantity.cutoff} = {found} {unit_label(tree.unit)}".rstrip()
 
+    def ends(self, low: float, high: float) -> str:
+        """Return a range of cutoffs, rounded inwards by 1 %: "σc = 0.151 to 0.36 µm"."""
+        first, last = round_within(low, low, 1.01 * low), round_within(high, high / 1.01, high)
+        tree, span = self.analysis.hierarchy, f"{digits(first, 17)} to {digits(last, 17)}"
+        return f"{tree.quantity.cutoff} = {span} {unit_label(tree.unit)}".rstrip()
+
     def duration(self) -> str:
         """Return the time from the first snapshot to the last: "0.5 ns"; nothing where unknown."""
         time = self.analysis.system.duration
@@ -134,7 +140,7 @@ class Phrases:
         curves = count_clusters(tree, large=size, sizes=())
         half, most = curves.large_fraction >= 0.5, curves.largest_fraction >= 0.95
         two = self.analysis.system.n_snapshots == 2
-        if two or tree.quantity.symbol == "rest" or not (half & most).any():
+        if two or size < 2 or tree.quantity.symbol == "rest" or not (half & most).any():
             return None
         first, at, nearly = (
             float(curves.cutoffs[reached.argmax()])

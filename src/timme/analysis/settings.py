@@ -135,7 +135,7 @@ class _Running(Model):
     """Settings of every recipe."""
 
     min_size: int = option("Smallest cluster that counts", "--min-size N", default=10, ge=1)
-    palette: Literal["safe", "wide"] = option("Colours: safe for all eyes, or wide", default="safe")
+    palette: Literal["safe", "wide"] = option("Colours: colour-blind safe, or wide", default="safe")
     full: bool = option("Also write all figures, tables and index groups", "--full", default=False)
     workers: int | None = option("Number of threads (default: all cores)", "-j --workers N", ge=1)
     memory: Memory | None = option("Most memory to use, such as 2GB (default: what is free)")
@@ -181,7 +181,7 @@ class _Trajectories(_Snapshots):
     weights: Numbers | Text | None = option(
         "Weights of snapshots: numbers or a file", path=True, union_mode="left_to_right"
     )
-    gaps: bool | None = option("Take NaN as not seen in the snapshot (default: in tables only)")
+    gaps: bool | None = option("Treat NaN as a site not seen (default: in tables only)")
     bonds: Literal["auto", "file", "guess", "none"] = option("Covalent bonds", default="auto")
     replicas: Literal["one"] | Counts | None = option(
         "Frames in each independent run (default: detected from the files)",
@@ -216,7 +216,7 @@ class Settings(_Trajectories):
         path=True,
         choices=PAIRS,
     )
-    contacts: int = option("Fewest snapshots in which a pair must be in contact", default=1, ge=1)
+    contacts: int = option("Least number of snapshots with the pair in contact", default=1, ge=1)
     min_bonds: int | None = option("Fewest bonds between a pair (default: 4 in molecules)", ge=0)
     linkage: Literal["single", "braced", "average"] = option(
         "How pairs join into clusters: single (as in the paper), braced, or average",
@@ -247,7 +247,7 @@ class MotionSettings(_Trajectories):
         min_length=2,
         max_length=2,
     )
-    superposed: Text | None = option("Superposed snapshots as PDB", "--superposed FILE", path=True)
+    superposed: Text | None = option("Save superposed PDB models", "--superposed FILE", path=True)
 
 
 class RigiditySettings(_Snapshots):
@@ -261,7 +261,7 @@ class RigiditySettings(_Snapshots):
         "Energy of the weakest hydrogen bond that holds, in kcal/mol", "--energy E", default=-1.0
     )
     ensemble: bool = option("Analyse all models or frames", "--ensemble", default=False)
-    perturb: int | None = option("Analyse this many copies, perturbed by 0.1 Å", ge=2)
+    perturb: int | None = option("Analyse N copies, perturbed by 0.1 Å each", ge=2)
     ph: float = option("pH at which hydrogens are added", default=7.0, ge=0, le=14)
     tethers: Literal["shortest", "all", "none"] = option(
         "Hydrophobic tethers: shortest, all or none", "--tethers NAME", default="shortest"
@@ -284,7 +284,7 @@ class CompareSettings(_Running):
 
     chains: Chains | None = option("Chains of the first and the second", "--chains A=B,C=D")
     align: Literal["auto", "number", "sequence"] = option(
-        "Match residues by number, sequence, or whichever fits (auto)", default="auto"
+        "Match residues by number, by sequence, or by what fits best", default="auto"
     )
     cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_list)] = option(
         "Also compare at these cutoffs", "--cutoffs V,V"

@@ -97,8 +97,8 @@ def runs(atoms: Atoms, sites: Iterable[int]) -> str:
     -------
     str
         Ranges of different chains are separated by semicolons. The only segment of a system is not
-        named. Atoms of one residue have their names: "A 215/PA-215/O3A"; particles with names have
-        these in place of numbers: "c1-c3".
+        named. Atoms of one residue have their names, "A 215/PA-215/O3A", or are counted from 1 if
+        they share one. Particles with names of their own have these: "c1-c3".
 
     Examples
     --------
@@ -107,15 +107,14 @@ def runs(atoms: Atoms, sites: Iterable[int]) -> str:
     """
     found = dict[str, list[str]]()
     one_segment = len(set(atoms.chains.tolist())) == 1 and len(str(atoms.chains[0])) > 1
-    residues = residue_index(atoms)
-    several = len(atoms) > 1 and len(np.unique(residues)) < len(atoms)
-    own = have_own_names(atoms)
+    own, numbers = have_own_names(atoms), _numbers(atoms)
+    several = max(len(set(numbers)), len(np.unique(residue_index(atoms)))) < len(atoms)
 
     def label(site: int) -> str:
         if own:
             return str(atoms.names[site])
-        number = f"{atoms.resids[site]}{atoms.icodes[site]}"
-        return f"{number}/{atoms.names[site]}" if several and atoms.names[site] else number
+        named = several and atoms.names[site]
+        return f"{numbers[site]}/{named}" if named else numbers[site]
 
     for first, last in ranges(atoms, sites):
         one, other = label(first), label(last)
@@ -144,11 +143,12 @@ def ranges(atoms: Atoms, sites: Iterable[int]) -> list[tuple[int, int]]:
 def sites(analysis: Analysis) -> Table:
     """One row for each shown site, with its body, its smallest cluster and its mobility."""
     atoms, motion, tree = analysis.shown_atoms, analysis.motion, analysis.hierarchy
+    names, own = analysis.system.names[analysis.system.shown], have_own_names(atoms)
     cluster, support = np.zeros(tree.n_sites, np.int64), np.full(tree.n_sites, np.nan)
     for number, record in enumerate(analysis.clusters, 1):  # parents come before their parts
         cluster[record.sites], support[record.sites] = number, record.support
     found = _residues(atoms) | {
-        "name": [name.rpartition("/")[2] for name in analysis.system.names[analysis.system.shown]],
+        "name": atoms.names if own else [name.rpartition("/")[2] for name in names],
         "body": [] if motion is None else motion.bodies.labels + 1,
         "cluster": cluster,
         "support": support,
@@ -159,9 +159,15 @@ def sites(analysis: Analysis) -> Table:
 
 
 def _residues(atoms: Atoms) -> dict[str, Any]:
-    """Columns that name residues, numbers with their insertion codes."""
-    numbers = [f"{number}{code}" for number, code in zip(atoms.resids, atoms.icodes, strict=True)]
-    return {"chain": atoms.chains, "residue": atoms.resnames, "number": numbers}
+    """Columns that name residues."""
+    return {"chain": atoms.chains, "residue": atoms.resnames, "number": _numbers(atoms)}
+
+
+def _numbers(atoms: Atoms) -> list[str]:
+    """Numbers of residues with insertion codes, or counted from 1 if sites of one share a name."""
+    if len({*zip(residue_index(atoms).tolist(), atoms.names.tolist(), strict=True)}) < len(atoms):
+        return [str(place) for place in range(1, len(atoms) + 1)]
+    return [f"{number}{code}" for number, code in zip(atoms.resids, atoms.icodes, strict=True)]
 
 
 def clusters(analysis: Analysis) -> Table:

@@ -279,7 +279,7 @@ def export(
 
 @app.command()
 @options_of(settings.ServeSettings)
-@_verbose
+@click.option("-v", "--verbose", is_flag=True, help="Print warnings of the server.")
 def serve(verbose: bool, assigned: tuple[str, ...], **given: Any) -> None:
     """Analyse files on a page in the browser."""
     given["assigned"] = [part for text in assigned for part in text.split(",")]

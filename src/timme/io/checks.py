@@ -125,7 +125,7 @@ def refuse_clashes(ensemble: Ensemble) -> None:
             raise ValueError(
                 f"{ensemble.prefix}{len(near):,} of {len(heavy):,} heavy atoms are within {_CLASH} "
                 f"Å of another in snapshot {number + 1}, such as {atom}: state the unit "
-                "(unit='nm'), or write models apart that lie upon one another"
+                "(unit='nm'), or separate models that overlap"
             )
 
 

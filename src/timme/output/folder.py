@@ -319,7 +319,7 @@ def find(result: Any, name: str, *, figures: bool = False) -> list[File]:
     found = [file for file, names in named if name in (file.name, *names)]
     found = found or [f for f, names in named if name and any(n.startswith(name) for n in names)]
     if not found:
-        known = sorted(path.stem for path in paths)
+        known = sorted({path.stem for path in paths})
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.75) or [", ".join(known)]
         raise ValueError(f"this result has no file {name!r}: choose {near[0]}")
     return found

@@ -79,7 +79,7 @@ class Guard:
             return problem(403, "this server answers to 127.0.0.1 and localhost only")
         origin = f"http://{hosts[0].lower()}"
         if any(given.lower() != origin for given in headers.getlist("origin")):
-            return problem(403, "requests from other pages are not taken")
+            return problem(403, "requests from other pages are refused")
         key = request.query_params.get("token", "")
         if path == "/" and (key in self._tickets or self._fits(key)):
             # The token becomes a cookie, and leaves the address of the page.

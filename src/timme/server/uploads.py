@@ -76,7 +76,7 @@ def _suffix(name: str) -> str:
     suffix = kind(Path(name.removesuffix("/")))
     if suffix not in KINDS or name.lower().endswith(".bz2"):
         raise _refusal(
-            f"{shown_name(name)}: files of this kind are not taken: give one of "
+            f"{shown_name(name)}: files of this kind are not accepted: give one of "
             f"{' '.join(sorted(KINDS))}, also as .gz"
         )
     return suffix
