@@ -13,7 +13,7 @@ from MDAnalysisTests import datafiles
 
 from tests.golden.built_files import mmcif_text, models, moved, pdb_text, peptide
 from tests.io.builders import draft, line, pdb, spread, written
-from timme.io.pdb import read_structure
+from timme.io.pdb import read_mmcif, read_structure
 
 
 def columns(atoms: Any) -> list[list[Any]]:
@@ -249,6 +249,19 @@ def test_a_damaged_file_is_refused_with_its_place(text: str, message: str, tmp_p
         draft(written(tmp_path, text.encode("latin-1"), suffix))
     assert suffix in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_single_atom_and_tags_in_capitals_are_read_in_mmcif_files(tmp_path: Path) -> None:
+    tags = ("auth_seq_id", "label_atom_id", "CARTN_x", "Cartn_y", "Cartn_z")
+    fields = ("7", '"C5\'"', "1.0", "2.0", "3.0")
+    lines = [f"_atom_site.{tag} {field}" for tag, field in zip(tags, fields, strict=True)]
+    table = ["loop_", *(f"_ATOM_SITE.{tag}" for tag in tags), " ".join(fields), " ".join(fields)]
+    for number, text in enumerate((lines, table), start=1):
+        path = tmp_path / "a.cif"
+        path.write_text("\n".join(["data_x", *text, "#", ""]))
+        (model,) = read_mmcif(path).models
+        assert model.atoms.names.tolist() == ["C5'"] * number
+        assert model.coordinates.tolist() == [[1.0, 2.0, 3.0]] * number
 
 
 @pytest.mark.parametrize(("text", "suffix"), [(TEXT, "a.pdb"), (MMCIF, "a.cif")])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.io.builders import tracks, written
 from timme import memory
 from timme.ensemble import Ensemble
+from timme.io import read
 from timme.io.tables import from_dataframe, read_table
 
 NAMES = ["frame", "particle", "x", "y"]
@@ -102,6 +103,7 @@ def test_places_and_labels_choose_columns_of_a_dataframe() -> None:
     [
         (",Trajectory,Frame,x,y,z,m0", "{k},{p},{f},{x},{y},0.0,3.5", ""),
         ("Position X,Position Y,Unit,Time,TrackID,ID,", "{x},{y},um,{f},{p},{k},", ""),
+        (" \nPosition\n===\nPosition X,Position Y,Time,TrackID", "{x},{y},{f},{p}", ""),
         (" ,Track n°,Slice n°,X,Y,Distance", "{k},{p},{f},{x},{y},-1.0", ""),
         ("id,t,track,x (µm),y (µm)", "{k},{f},{p},{x},{y}", "µm"),
         ("Frame,Particle,X [um],Y [um]", "{f},{p},{x},{y}", "µm"),
@@ -270,3 +272,11 @@ def test_no_row_is_lost_without_a_word_wherever_a_file_is_cut(tmp_path: Path) ->
         complete = content[size - 1] == "\n"
         assert np.isfinite(found.coordinates()[..., 0]).sum() >= n_rows
         assert complete or any("no line end" in note for note in found.notes)
+
+
+def test_weights_that_are_no_numbers_are_refused_with_the_name_of_their_file(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, "1\nhalf\n", "weights.txt")
+    with pytest.raises(ValueError, match=r"weights\.txt: .* one number in each line .*: repair"):
+        read(np.zeros((2, 3, 3)), weights=path)

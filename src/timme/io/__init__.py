@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, frozen
-from timme._text import counted
+from timme._text import counted, one_line
 from timme.ensemble import Ensemble
 from timme.ensemble.bonds import guess_bonds, with_bonds
 from timme.ensemble.ensemble import checked_weights
@@ -297,7 +297,15 @@ def _keep(ensemble: Ensemble, kept: Sequence[int], weights: Any) -> Ensemble:
     if weights is None:
         return ensemble
     from_file = isinstance(weights, str | Path)
-    array = np.loadtxt(checked_file(weights)) if from_file else np.asarray(weights)
+    array = _numbers_in(checked_file(weights)) if from_file else np.asarray(weights)
     every = array.shape == (n_source,) and len(kept) != n_source
     own = checked_weights(rows(array, kept) if every else array, len(kept))
     return replace(ensemble, weights=own)
+
+
+def _numbers_in(path: Path) -> Floats:
+    try:
+        return np.loadtxt(path)
+    except ValueError as error:
+        fault = f"weights are one number in each line ({one_line(error)})"
+        raise ValueError(f"{path}: {fault}: repair the file") from None

@@ -6,7 +6,6 @@ import bz2
 import codecs
 import gzip
 import http.client
-import io
 import os
 import re
 import stat
@@ -24,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
-from timme._text import one_line, write_atomically
+from timme._text import is_number, one_line, write_atomically
 from timme.ensemble.space import cell_vectors
 
 STRUCTURES = frozenset((".pdb", ".cif"))
@@ -47,6 +46,7 @@ _UNREAD = {  # formats that are refused, each with the way to one that is read
     ".traj": "pass what ase.io.read(file, ':') returns",
 }
 _CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")
+_PARTED = re.compile(r"\S\s+\S|[;,]")  # a line of more than one word
 _TIMEOUT = 60.0  # seconds
 
 
@@ -147,19 +147,22 @@ def read_bytes(path: str | Path) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def table_lines(path: Path) -> tuple[list[str], str]:
-    """Return the lines of a table but blank ones and comments, at least one, and what parts them.
+def table_lines(path: Path) -> tuple[list[str], str, bool]:
+    """Return the lines of a table, at least one, what parts them, and whether the last has an end.
 
-    Columns are parted by semicolons, tabs, commas or blanks, which become single ones.
+    Blank lines, comments and titles of one word are left out. Columns are parted by semicolons,
+    tabs, commas or blanks.
     """
     data = read_bytes(path)
     try:
         text = data.decode()
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    lines = [line for line in io.StringIO(text) if line.strip() and not line.startswith("#")]
-    lines = lines or ["\n"]
-    return lines, next((sign for sign in ";\t," if sign in lines[0]), " ")
+    is_ended = text.rstrip(" \t").endswith("\n")
+    lines = [line for line in text.split("\n") if line.strip() and line[0] != "#"] or [""]
+    above = (row for row, line in enumerate(lines[:10]) if is_number(line) or _PARTED.search(line))
+    lines = lines[next(above, 0) :]  # Imaris writes titles above the names
+    return lines, next((sign for sign in ";\t," if sign in lines[0]), " "), is_ended
 
 
 def index_frames(heads: Iterator[FrameHead]) -> Trajectory:

@@ -88,7 +88,7 @@ def holds_matrix(path: Path) -> bool:
     if kind(path) == ".npy" and path.is_file():
         return open_npy(path).ndim <= 2
     if kind(path) in TABLES and path.is_file():
-        lines, separator = table_lines(path)
+        lines, separator, _ = table_lines(path)
         fields = lines[0].split(separator.strip() or None)
         return is_number(fields[0]) and len(fields) == len(lines)
     return kind(path) in {".json", ".mtx"}
@@ -117,7 +117,7 @@ def _read_market(path: Path) -> Any:
 
 def _read_rows(path: Path) -> Floats:
     """Rows of a table; names above the columns and beside the rows are left out."""
-    lines, separator = table_lines(path)
+    lines, separator, _ = table_lines(path)
     sign = None if separator == " " else separator
     above, width = [field.strip(' "') for field in lines[0].split(sign)], len(lines[-1].split(sign))
     has_names = not is_number(above[0]) and not (is_number(above[-1]) and float(above[-1]) % 1)

@@ -55,9 +55,8 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
     """
     import pandas as pd
 
-    (lines, separator), source, chosen = table_lines(path), str(path), _listed(columns)
-    is_ended = lines[-1].endswith("\n")
-    lines = [" ".join(line.split()) if separator == " " else line.rstrip("\n") for line in lines]
+    (lines, separator, is_ended), source, chosen = table_lines(path), str(path), _listed(columns)
+    lines = [" ".join(line.split()) for line in lines] if separator == " " else lines
     reader, rows = csv.reader(lines, delimiter=separator, skipinitialspace=True), list[Any]()
     try:
         first = next(reader)
