@@ -18,18 +18,18 @@ LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_CHAIN, MOST_MODULES = 300, 60, 28, 130
 # Code lines, without docstrings, comments and blank lines.
 BUDGETS = {
     "_kernels _arrays _text memory series": 1530,
-    "engine": 650,
+    "engine": 655,
     "objects contacts pairs site_pairs fluctuations parts": 1005,
     "hierarchy": 870,
     "ensemble data": 1225,
-    "io": 2140,
+    "io": 2155,
     "rigidity comparison theory synthetic demo": 1590,
     "confidence motion": 2200,
     "analysis": 2640,
     "output notebook": 1440,
     "cli server mdanalysis sklearn __init__ __main__": 1265,
 }
-WHOLE, TESTS = 16_520, 13_930
+WHOLE, TESTS = 16_545, 13_940
 
 SKIPPED = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),

@@ -163,8 +163,8 @@ def others() -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("change", others())
-def test_results_of_another_run_are_not_taken_up(change: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", ["pairs", "metric"])
+def test_results_of_another_part_of_a_run_are_not_taken_up(change: str, tmp_path: Path) -> None:
     path, options = tmp_path / "a.checkpoint", others()[change]
     interrupt(path)
     with Checkpoint(path, resume=True) as checkpoint:
@@ -232,6 +232,20 @@ def test_the_checkpoint_of_another_run_is_refused_by_name(
         Checkpoint(path, resume=True).identify(IDENTITY | identity)
     with pytest.raises(CheckpointError, match=r"of another run: .* now none"):
         sums(checkpoint=Checkpoint(path, resume=True))
+
+
+@pytest.mark.parametrize("change", ["snapshots", "weights", "box"])
+def test_a_checkpoint_of_other_snapshots_is_refused_by_name_and_kept(
+    change: str, tmp_path: Path
+) -> None:
+    path, options = tmp_path / "a.checkpoint", others()[change]
+    interrupt(path)
+    with (
+        pytest.raises(CheckpointError, match=r"of another run: its moments are of other snapshots"),
+        Checkpoint(path, resume=True) as checkpoint,
+    ):
+        sums(checkpoint=checkpoint, **options)
+    assert path.exists()
 
 
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path, whole: list[bytes]) -> None:

@@ -279,4 +279,4 @@ def test_weights_that_are_no_numbers_are_refused_with_the_name_of_their_file(
 ) -> None:
     path = written(tmp_path, "1\nhalf\n", "weights.txt")
     with pytest.raises(ValueError, match=r"weights\.txt: .* one number in each line .*: repair"):
-        read(np.zeros((2, 3, 3)), weights=path)
+        read(np.zeros((2, 3, 3)), weights=str(path))

@@ -105,9 +105,18 @@ class Checkpoint:
         self._load()
 
     def recall(self, name: str, key: Callable[[], str]) -> Arrays:
-        """Return the arrays that the file has under a name, or none if their key is another."""
+        """Return the arrays that the file has under a name, or none if their key is another.
+
+        The first word of a key is that of the snapshots, which are the same for a whole run.
+        """
         found = self._load() if self._found is None else self._found
-        if name not in found or str(found[name]["key"]) != key():
+        if name not in found:
+            return {}
+        was, now = str(found[name]["key"]), key()
+        if was.split()[:1] != now.split()[:1]:
+            what = f"its {name} are of other snapshots, pairs or options"
+            raise OtherRunError(f"{self.path}: of another run: {what}: remove the file")
+        if was != now:
             return {}
         self._kept[name] = key, found.pop(name)
         return {entry: array for entry, array in self._kept[name][1].items() if entry != "key"}

@@ -76,7 +76,8 @@ def reduce_moments(
         run = replace(run, checkpoint=None)
     pieces = _cut(ensemble, [range(ensemble.n_snapshots)] if parts is None else parts)
     given = ensemble, pairs, metric
-    with run.loop("moments", lambda: fingerprint(given), total=pieces[-1].stop) as loop:
+    key = lambda: f"{fingerprint(ensemble)} {fingerprint(pairs, metric)}"  # noqa: E731
+    with run.loop("moments", key, total=pieces[-1].stop) as loop:
         # What `reduce` was given at the end is not saved: a loop that ended begins anew.
         held = {0: Moments(**loop.kept)} if loop.kept else {}
         left = [piece for piece in pieces if not held or piece.stop > loop.done]
