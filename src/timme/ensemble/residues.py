@@ -172,8 +172,8 @@ def is_named(resnames: Strings, names: frozenset[str]) -> Bools:
     starts = np.ones(len(resnames), dtype=np.bool_)  # of runs, as sorting names takes long
     starts[1:] = resnames[1:] != resnames[:-1]
     runs = [name.upper() in names for name in resnames[starts].tolist()]
-    members: Bools = np.array(runs, np.bool_)
-    return members[np.cumsum(starts) - 1]
+    members: Bools = np.array(runs, np.bool_)[np.cumsum(starts) - 1]
+    return members
 
 
 def _is_alpha(atoms: Atoms) -> Bools:

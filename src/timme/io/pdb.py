@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +87,14 @@ def read_mmcif(path: Path) -> StructureFile:
     group = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
     cell = _cell([size.partition("(")[0] for size in sizes], group)
     texts: Texts = {axis: _column(block, f"Cartn_{axis}") for axis in "xyz"}
-    texts |= {"occupancies": _column(block, "occupancy"), "places": np.arange(len(texts["x"])) + 1}
     for name, choices in _TAGS.items():
         column = _column(block, *choices)
-        places = {field: place for place, field in enumerate(dict.fromkeys(column))}
+        places = defaultdict[str, int](count().__next__)
+        codes = np.fromiter(map(places.__getitem__, column), np.int64, len(column))
         meanings = np.array([cif.as_string(field) for field in places], np.str_)  # "" for . and ?
-        texts[name] = meanings[list(map(places.__getitem__, column))]
+        texts[name] = meanings[codes]
+    occupancies = _column(block, "occupancy") if texts["altlocs"].any() else np.ones(len(codes))
+    texts |= {"occupancies": occupancies, "places": np.arange(len(codes)) + 1}
     del block, column  # larger than what was read
     return StructureFile(path, _read_models(path, texts, [cell]), note)
 

@@ -196,15 +196,15 @@ def name_copies(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
         if named and model.is_like(models[0]):
             named.append(replace(model, atoms=named[0].atoms))
             continue
-        chains, copies = model.atoms.chains.tolist(), _copies(model).tolist()
-        if not any(copies):
+        if len(set(model.keys())) == len(model.atoms):  # no atom is there twice
             named.append(model)
             continue
+        chains, copies = model.atoms.chains.tolist(), _copies(model).tolist()
         candidates = chain(ascii_uppercase, ascii_lowercase, digits, map(str, count(10)))
         free = filterfalse(set(chains).__contains__, candidates)
         pairs = list(zip(chains, copies, strict=True))
         renamed = [pair for pair in dict.fromkeys(pairs) if pair[1] or not pair[0]]
-        new = {pair: next(free) for pair in renamed}
+        new = {pair: next(free) for pair in renamed} if max(copies) else {}
         if new and not named:
             shown = ", ".join([*new.values()][:4]) + ", …" * (len(new) > 4)
             notes.append(f"chains are there more than once: copies are named {shown}")
@@ -220,8 +220,6 @@ def _copies(model: Model) -> Ints:
     may be written apart, and alternative locations begin none.
     """
     residues, keys = residue_index(model.atoms), model.keys()
-    if len(set(keys)) == len(keys):
-        return np.zeros_like(residues)
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
     copies, current = np.zeros(len(keys), np.int64), Counter[str]()
     seen = defaultdict[str, set[Key]](set)
