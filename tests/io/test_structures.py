@@ -13,6 +13,7 @@ from MDAnalysisTests import datafiles
 
 from tests.golden.built_files import mmcif_text, models, moved, pdb_text, peptide
 from tests.io.builders import draft, line, pdb, spread, written
+from timme.io import read
 from timme.io.pdb import read_mmcif, read_structure
 
 
@@ -182,6 +183,12 @@ def test_an_atom_that_is_there_twice_is_refused(tmp_path: Path) -> None:
 
 def cell(a: float = 30.0, group: str = "P 1", angle: float = 90.0) -> str:
     return f"CRYST1{a:9.3f}{31:9.3f}{32:9.3f}{90:7.2f}{angle:7.2f}{90:7.2f} {group:<11}{1:4d}"
+
+
+def test_a_file_given_twice_is_refused_as_its_models_would_count_twice(tmp_path: Path) -> None:
+    path = written(tmp_path, TEXT)
+    with pytest.raises(ValueError, match="is given twice: leave one of them out"):
+        read([path, path.parent / ".." / path.parent.name / path.name])
 
 
 def test_cells_without_symmetry_are_kept_to_make_molecules_whole(tmp_path: Path) -> None:

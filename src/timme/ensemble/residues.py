@@ -169,9 +169,11 @@ def selector(atoms: Atoms, coordinates: Coordinates | None) -> Callable[[str], I
 
 def is_named(resnames: Strings, names: frozenset[str]) -> Bools:
     """Return which residue names belong to a set of upper-case names, whatever their case."""
-    distinct, inverse = np.unique(resnames, return_inverse=True)
-    members: Bools = np.array([str(name).upper() in names for name in distinct], dtype=np.bool_)
-    return members[inverse]
+    starts = np.ones(len(resnames), dtype=np.bool_)  # of runs, as sorting names takes long
+    starts[1:] = resnames[1:] != resnames[:-1]
+    runs = [name.upper() in names for name in resnames[starts].tolist()]
+    members: Bools = np.array(runs, np.bool_)[np.cumsum(starts) - 1]
+    return members
 
 
 def _is_alpha(atoms: Atoms) -> Bools:

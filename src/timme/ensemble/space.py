@@ -294,9 +294,13 @@ def _candidates(points: Coordinates, reach: float, boxes: Boxes) -> Ints:
         near = np.flatnonzero((outside < reaches + _SLACK).all(axis=1))
         owners.append(near)
         images.append(places[near] + np.array(step) @ box)
-    tree = cKDTree(np.concatenate(images))
-    found = cKDTree(places).sparse_distance_matrix(tree, reach, output_type="ndarray")
-    first, second = found["i"].astype(np.int64), np.concatenate(owners)[found["j"]]
+    tree = cKDTree(places, balanced_tree=False)  # built in half the time
+    if len(images) == 1:
+        first, second = tree.query_pairs(reach, output_type="ndarray").astype(np.int64).T
+    else:
+        others = cKDTree(np.concatenate(images), balanced_tree=False)
+        found = tree.sparse_distance_matrix(others, reach, output_type="ndarray")
+        first, second = found["i"].astype(np.int64), np.concatenate(owners)[found["j"]]
     keys = np.sort((first * len(places) + second)[first < second])
     keys = keys[np.diff(keys, prepend=-1) > 0]  # np.unique takes ten times as long
     return np.column_stack(np.divmod(keys, len(places)))

@@ -159,6 +159,8 @@ def _open(
         raise ValueError(f"{name}: tables and arrays are read one at a time, got {len(paths)}")
     if kinds & TABLES:
         return read_table(paths[0], options["columns"]), "columns"
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise ValueError(f"{name}: one of these files is given twice: leave one of them out")
     if not kinds <= STRUCTURES:
         cut = options["allow_truncated"]
         return from_trajectories(paths, listed=len(named) > 1, cut=cut), "allow_truncated"

@@ -150,7 +150,7 @@ def _with_elements(draft: Ensemble) -> Ensemble:
     (source, *others), atoms = [kind(Path(path)) for path in draft.sources] or [""], draft.atoms
     in_angstrom = source == ".xyz" or (source in STRUCTURES and {*others} == {".xyz"})
     unit = draft.unit or ("Å" if in_angstrom else "")
-    names = {name.capitalize() for name in atoms.names.tolist() if name.upper() not in _GHOSTS}
+    names = {name.capitalize() for name in {*atoms.names.tolist()} if name.upper() not in _GHOSTS}
     is_named = (atoms.elements != "").any()
     if is_named and source in _WITHOUT_UNIT and not (unit and all(map(is_element, names))):
         return replace(draft, atoms=atoms.with_elements(np.full(len(atoms), "")))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -84,26 +86,24 @@ def read_mmcif(path: Path) -> StructureFile:
     sizes = [cif.as_string(str(block.find_value(f"_cell.{name}"))) for name in names]
     group = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
     cell = _cell([size.partition("(")[0] for size in sizes], group)
-    loop: Any = block.find_values("_atom_site.Cartn_x").get_loop()  # None around a single atom
-    pairs = zip(*(item.pair for item in block if item.pair), strict=True)
-    tags, every = (loop.tags, loop.values) if loop else pairs  # much faster than by column
-    columns = {tag.lower(): every[place :: len(tags)] for place, tag in enumerate(tags)}
-    n_atoms = len(every) // len(tags)
-    del block, loop, every  # as large as the columns
-
-    def fields(*names: str) -> Any:
-        """Fields of the first of these columns that is there."""
-        found = (columns.get(f"_atom_site.{name}".lower()) for name in names)
-        return next(filter(None, found), [""] * n_atoms)
-
-    texts: Texts = {axis: fields(f"Cartn_{axis}") for axis in "xyz"}
-    texts |= {"occupancies": fields("occupancy"), "places": np.arange(1, n_atoms + 1)}
+    texts: Texts = {axis: _column(block, f"Cartn_{axis}") for axis in "xyz"}
     for name, choices in _TAGS.items():
-        column = fields(*choices)
-        places = {field: place for place, field in enumerate(dict.fromkeys(column))}
+        column = _column(block, *choices)
+        places = defaultdict[str, int](count().__next__)
+        codes = np.fromiter(map(places.__getitem__, column), np.int64, len(column))
         meanings = np.array([cif.as_string(field) for field in places], np.str_)  # "" for . and ?
-        texts[name] = meanings[list(map(places.__getitem__, column))]
+        texts[name] = meanings[codes]
+    occupancies = _column(block, "occupancy") if texts["altlocs"].any() else np.ones(len(codes))
+    texts |= {"occupancies": occupancies, "places": np.arange(len(codes)) + 1}
+    del block, column  # larger than what was read
     return StructureFile(path, _read_models(path, texts, [cell]), note)
+
+
+def _column(block: cif.Block, *names: str) -> list[str]:
+    """Fields of all atoms in the first of these columns that is there."""
+    n_atoms = len(block.find_values("_atom_site.Cartn_x"))
+    columns = (block.find_values(f"_atom_site.{name}") for name in names)
+    return next((list(each) for each in columns if len(each) == n_atoms), [""] * n_atoms)
 
 
 def _read_models(path: Path, texts: Texts, cells: Sequence[Floats | None]) -> list[Model]:
@@ -172,7 +172,7 @@ def _named_atoms(texts: Texts, resids: Ints) -> Atoms:
 def _reals(fields: Sequence[str]) -> Floats:
     """Numbers of texts, NaN for those that are none."""
     try:
-        return np.array(list(map(float, fields)))
+        return np.array(fields, np.float64)
     except ValueError:
         return np.array([float(field) if is_number(field) else np.nan for field in fields])
 

@@ -196,6 +196,9 @@ def name_copies(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
         if named and model.is_like(models[0]):
             named.append(replace(model, atoms=named[0].atoms))
             continue
+        if len(set(model.keys())) == len(model.atoms):  # no atom is there twice
+            named.append(model)
+            continue
         chains, copies = model.atoms.chains.tolist(), _copies(model).tolist()
         candidates = chain(ascii_uppercase, ascii_lowercase, digits, map(str, count(10)))
         free = filterfalse(set(chains).__contains__, candidates)

@@ -7,8 +7,8 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
-from operator import itemgetter
+from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from timme import memory
 from timme._arrays import Floats, Ints, frozen
-from timme._text import counted, is_number
+from timme._text import counted, is_number, one_line
 from timme.ensemble.atoms import Atoms, unit_label
 from timme.ensemble.ensemble import Ensemble
 from timme.ensemble.frames import ArraySource
@@ -57,37 +57,39 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
 
     (lines, separator, is_ended), source, chosen = table_lines(path), str(path), _listed(columns)
     lines = [" ".join(line.split()) for line in lines] if separator == " " else lines
-    reader, rows = csv.reader(lines, delimiter=separator, skipinitialspace=True), list[Any]()
+    split = partial(csv.reader, delimiter=separator, skipinitialspace=True)
     try:
-        first = next(reader)
-        names = [name.strip(" '") for name in first]
+        names = [name.strip(" '") for name in next(split(lines[:1]))]
         places, notes = _find_columns(names, chosen, source)
-        take = itemgetter(*places)
-        has_names = not (_are_numbers(chosen) and is_number(names[places[0]]))
-        for number, row in enumerate(reader if has_names else chain([first], reader), start=1):
-            if len(row) != len(names):
-                fault = f"row {number}: {len(names)} columns are needed, got {len(row)}"
+        n_heads = int(not (_are_numbers(chosen) and is_number(names[places[0]])))
+        is_quoted = '"' in "\n".join(lines)
+        widths = map(len, split(lines)) if is_quoted else [x.count(separator) + 1 for x in lines]
+        for number, width in enumerate(widths, start=1 - n_heads):
+            if width != len(names):
+                fault = f"row {number}: {len(names)} columns are needed, got {width}"
                 raise ValueError(f"{source}: {fault}: repair it, or separate columns by semicolons")
-            rows.append(take(row))
-    except csv.Error as error:
-        raise ValueError(f"{source}: not a table: {error}") from None
-    if len(rows) + has_names < len(lines):
-        raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
-    unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
-    if spots:  # long names, short names and units follow below the names
-        heads = [row for row in rows[:3] if not is_number(row[0])]
-        rows = rows[len(heads) :]
-        unit = _unit(heads[-1][2].strip("()")) if heads else unit
-    if not is_ended:
-        if lines[-1].endswith(separator):
-            raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
-        notes.append("its last line has no line end, but all its columns, and is used")
-    table = pd.DataFrame(rows, columns=range(len(places)), dtype=object)
-    table, text = table.mask(table.isin(_MISSING)), "".join(lines[len(lines) - len(rows) :])
-    if separator != "," and "," in text and "." not in text:
-        table = table.apply(lambda words: words.str.replace(",", ".") if words.name != 1 else words)
-        notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
-    return _tracks([table[place] for place in table], source, unit, notes, spots=spots)
+        if number + n_heads < len(lines):
+            raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
+        unit, spots = _unit_of([names[k] for k in places[2:]], source), set(names) >= _TRACKMATE
+        for row in split(lines[1:4]) if spots else ():  # long names, short names, units
+            if not is_number(row[places[0]]):
+                n_heads, unit = n_heads + 1, _unit(row[places[2]].strip("()"))
+        if not is_ended:
+            if lines[-1].endswith(separator):
+                raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
+            notes.append("its last line has no line end, but all its columns, and is used")
+        text = "\n".join(lines[n_heads:])
+        commas = separator != "," and "," in text and "." not in text
+        if commas:
+            notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
+        table = pd.read_csv(
+            StringIO(text), sep=separator, decimal="," if commas else ".", skipinitialspace=True,
+            names=range(len(names)), usecols=places, index_col=False, low_memory=False,
+            dtype={places[1]: object}, na_values=_MISSING, keep_default_na=False,
+        )  # fmt: skip
+    except (csv.Error, pd.errors.ParserError) as error:
+        raise ValueError(f"{source}: not a table: {one_line(error)}") from None
+    return _tracks([table[place] for place in places], source, unit, notes, spots=spots)
 
 
 def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:

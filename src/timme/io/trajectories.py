@@ -144,8 +144,6 @@ def from_trajectories(paths: Sequence[Path], *, listed: bool, cut: bool) -> Ense
     bare, kinds = kind(first) in _BARE, {kind(path) for path in paths}
     if (listed or bare) and not (len(kinds) == 1 and kinds <= _IN_A_ROW):
         raise ValueError(f"{first}: give a topology first, then trajectories, or files of one kind")
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise ValueError(f"{first}: one of these files is given twice: leave one of them out")
     # Its index shows that a file holds what it announces, before a library takes memory for it.
     own = index_file(first, cut=cut) if kind(first) in FORMATS.keys() - STRUCTURES else None
     unnamed = own if bare or kind(first) == ".xyz" else None
