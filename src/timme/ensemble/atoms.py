@@ -109,9 +109,8 @@ class Atoms(Described):
 
 def sorted_bonds(bonds: npt.ArrayLike) -> Ints:
     """Return bonds in their one form: lower index first, sorted, none twice."""
-    array = np.sort(np.asarray(bonds, dtype=np.int64).reshape(-1, 2), axis=1)
-    array = array[np.lexsort(array.T[::-1])]  # np.unique takes much longer
-    return frozen(array[np.diff(array, axis=0, prepend=array[:1] - 1).any(axis=1)])
+    array = np.asarray(bonds, dtype=np.int64).reshape(-1, 2)
+    return frozen(np.unique(np.sort(array, axis=1), axis=0))
 
 
 def bonds_between(bonds: Ints, index: Ints, n_atoms: int) -> Ints:

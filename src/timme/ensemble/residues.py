@@ -169,11 +169,9 @@ def selector(atoms: Atoms, coordinates: Coordinates | None) -> Callable[[str], I
 
 def is_named(resnames: Strings, names: frozenset[str]) -> Bools:
     """Return which residue names belong to a set of upper-case names, whatever their case."""
-    starts = np.ones(len(resnames), dtype=np.bool_)  # of runs, as sorting names takes long
-    starts[1:] = resnames[1:] != resnames[:-1]
-    runs = [name.upper() in names for name in resnames[starts].tolist()]
-    members: Bools = np.array(runs, np.bool_)[np.cumsum(starts) - 1]
-    return members
+    starts = np.append(True, resnames[1:] != resnames[:-1])[: len(resnames)]  # runs: no sorting
+    members = np.array([name.upper() in names for name in resnames[starts].tolist()], np.bool_)
+    return np.asarray(members[np.cumsum(starts) - 1])
 
 
 def _is_alpha(atoms: Atoms) -> Bools:

@@ -274,8 +274,7 @@ def pairs_within(points: Coordinates, radius: float, boxes: Boxes) -> Ints:
         return np.empty((0, 2), np.int64)
     pairs = seen[_candidates(points[seen], radius * (1 + _SLACK), boxes)]
     apart = np.linalg.norm(boxes.between(points[None], *pairs.T)[0], axis=1)
-    near: Ints = pairs[apart <= radius]
-    return near
+    return np.asarray(pairs[apart <= radius])
 
 
 def _candidates(points: Coordinates, reach: float, boxes: Boxes) -> Ints:
@@ -288,19 +287,18 @@ def _candidates(points: Coordinates, reach: float, boxes: Boxes) -> Ints:
     fractions -= np.floor(fractions)
     most = np.ceil(reaches + _SLACK).astype(np.int64)
     most[fractions.max(axis=0) + reaches < 1] = 0  # nothing is near through this border
+    if not most.any():
+        pairs = cKDTree(places, balanced_tree=False).query_pairs(reach, output_type="ndarray")
+        return pairs[np.lexsort(pairs.T[::-1])].astype(np.int64)
     owners, images = list[Ints](), list[Floats]()
     for step in product(*(range(-count, count + 1) for count in most)):
         outside = np.abs(fractions + step - 0.5) - 0.5
         near = np.flatnonzero((outside < reaches + _SLACK).all(axis=1))
         owners.append(near)
         images.append(places[near] + np.array(step) @ box)
-    tree = cKDTree(places, balanced_tree=False)  # built in half the time
-    if len(images) == 1:
-        first, second = tree.query_pairs(reach, output_type="ndarray").astype(np.int64).T
-    else:
-        others = cKDTree(np.concatenate(images), balanced_tree=False)
-        found = tree.sparse_distance_matrix(others, reach, output_type="ndarray")
-        first, second = found["i"].astype(np.int64), np.concatenate(owners)[found["j"]]
+    tree = cKDTree(np.concatenate(images))
+    found = cKDTree(places).sparse_distance_matrix(tree, reach, output_type="ndarray")
+    first, second = found["i"].astype(np.int64), np.concatenate(owners)[found["j"]]
     keys = np.sort((first * len(places) + second)[first < second])
     keys = keys[np.diff(keys, prepend=-1) > 0]  # np.unique takes ten times as long
     return np.column_stack(np.divmod(keys, len(places)))
